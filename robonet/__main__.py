@@ -1,0 +1,5 @@
+"""`python -m robonet` is the same as `robonet`."""
+
+from robonet.cli import main
+
+raise SystemExit(main())

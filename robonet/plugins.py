@@ -1,0 +1,127 @@
+"""What can be named in a scenario, with one line of help each; the code behind a name is loaded when it is used."""
+
+import ast
+import importlib
+import importlib.util
+import sys
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from robonet.errors import UserError
+
+
+class Plugin(NamedTuple):
+    """One registered name."""
+
+    home: str
+    """`module:Class` where it lives; empty where it is part of another plug-in."""
+    help: str
+    """What it is, in one line."""
+
+
+NETWORKS = {
+    "ideal": Plugin("robonet.network.ideal:IdealNetwork", "everything arrives, after a delay of your choice"),
+    "disk": Plugin(
+        "robonet.network.disk:DiskNetwork", "radios with a range, a loss probability and a delay per hop; multi-hop"
+    ),
+}
+ROBOTS = {
+    "foot-bot": Plugin("robonet.robots.kinds:FOOT_BOT", "17 cm differential drive, 24 proximity rays of 10 cm"),
+    "e-puck": Plugin("robonet.robots.kinds:E_PUCK", "7 cm differential drive, 8 proximity rays of 10 cm"),
+}
+ENGINES = {
+    "kinematics2d": Plugin(
+        "robonet.robots.engines.kinematics2d:Kinematics2D", "differential drive in the plane; bodies push apart"
+    ),
+}
+SENSORS = {
+    "positioning": Plugin("robonet.robots.sensors.positioning:Positioning", "true position and heading"),
+    "odometry": Plugin("robonet.robots.sensors.odometry:Odometry", "pose since the start, as the wheels believe it"),
+    "proximity": Plugin("robonet.robots.sensors.proximity:Proximity", "distances along short rays around the body"),
+    "radio": Plugin("robonet.robots.radio:Radio", "send, broadcast and receive over the simulated network"),
+}
+CONTROLLERS = {
+    "diffusion": Plugin("robonet.swarm.diffusion:Diffusion", "go straight, turn away from what is near"),
+    "beacon": Plugin("robonet.swarm.beacon:Beacon", "stand still and broadcast a hello at a fixed rate"),
+}
+ROUTING = {
+    "shortest-path": Plugin("robonet.network.disk:ShortestPath", "over the true graph of the moment (disk)"),
+    "flooding": Plugin("robonet.network.disk:Flooding", "everyone repeats everything once, by sequence number (disk)"),
+}
+
+FAMILIES: dict[str, dict[str, Plugin]] = {
+    "networks": NETWORKS,
+    "robots": ROBOTS,
+    "engines": ENGINES,
+    "sensors": SENSORS,
+    "controllers": CONTROLLERS,
+    "routing": ROUTING,
+}
+
+
+def closest(word: str, known: list[str]) -> str:
+    """Return a hint such as ` (did you mean 'range_m'?)`, or nothing when no known word is near."""
+    near = get_close_matches(word, known, n=1, cutoff=0.5)
+    return f" (did you mean '{near[0]}'?)" if near else ""
+
+
+def problem_with(reference: str, family: str, base: Path) -> str | None:
+    """Say what is wrong with a name or a `file.py:Class`, without running any code; None if nothing is."""
+    known = FAMILIES.get(family, {})
+    if reference in known:
+        return None
+    where, colon, name = reference.rpartition(":")
+    if not colon:
+        options = ", ".join(known) or "none are built in"
+        return f"unknown {family.rstrip('s')} '{reference}'{closest(reference, list(known))}; known: {options}"
+    if not where or not name.isidentifier():
+        return f"'{reference}' is not of the form file.py:Class or package.module:Class"
+    if not where.endswith(".py"):
+        if not all(part.isidentifier() for part in where.split(".")):
+            return f"'{where}' is neither a .py file nor a module name"
+        return None
+    path = base / where
+    if not path.is_file():
+        return f"there is no file {path}"
+    try:
+        body = ast.parse(path.read_text(encoding="utf-8"), filename=str(path)).body
+    except (SyntaxError, UnicodeDecodeError) as error:
+        return f"{path} is not valid Python: {error}"
+    classes = [node.name for node in body if isinstance(node, ast.ClassDef)]
+    imported = [alias.asname or alias.name for node in body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    if name not in classes + imported:
+        return f"{path} defines no class {name}{closest(name, classes)}"
+    return None
+
+
+def load(reference: str, family: str, base: Path) -> Any:
+    """Load what a registered name or a reference stands for; this runs the user's module."""
+    if (problem := problem_with(reference, family, base)) is not None:
+        raise UserError(problem)
+    home = FAMILIES.get(family, {}).get(reference)
+    where, _, name = (home.home if home else reference).rpartition(":")
+    try:
+        module = _load_file(base / where) if where.endswith(".py") else importlib.import_module(where)
+    except ImportError as error:
+        raise UserError(f"cannot load '{reference}': {error}") from error
+    if not hasattr(module, name):
+        raise UserError(f"module {where} has no {name}")
+    return getattr(module, name)
+
+
+def _load_file(path: Path) -> Any:
+    """Import a file as a module of its own, once; its folder is importable, so that it can have neighbours."""
+    path = path.resolve()
+    name = f"robonet_user_{path.stem}_{abs(hash(str(path))):x}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UserError(f"cannot load {path}")
+    if str(path.parent) not in sys.path:
+        sys.path.insert(0, str(path.parent))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module

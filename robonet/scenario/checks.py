@@ -1,0 +1,145 @@
+"""What types cannot say: names that must exist, files that must be there, things that must fit."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from robonet.clock import ns_from_s
+from robonet.plugins import closest, problem_with
+from robonet.scenario.schema import MotionFile, Place, Scenario, Stream
+
+Steps = tuple[str | int, ...]
+RESERVED_NAMES = ("all", "random")
+
+
+class Problem(NamedTuple):
+    """One wrong place in a scenario."""
+
+    steps: Steps
+    text: str
+    hint: str = ""
+    show_value: bool = True
+
+
+def problems_in(scenario: Scenario, base: Path) -> list[Problem]:
+    """Everything wrong with a scenario whose types are right; runs no user code."""
+    found: list[Problem] = []
+    _check_time(scenario, found)
+    _check_names(scenario, found)
+    _check_references(scenario, base, found)
+    _check_places(scenario, found)
+    for index, traffic in enumerate(scenario.traffic):
+        kind = "cbr" if traffic.cbr is not None else "poisson"
+        _check_stream(traffic.chosen, ("traffic", index, kind), scenario, found)
+    return found
+
+
+def _check_time(scenario: Scenario, found: list[Problem]) -> None:
+    if ns_from_s(scenario.duration_s) % ns_from_s(scenario.step_s):
+        found.append(Problem(("duration_s",), f"must be a whole number of steps of {scenario.step_s} s"))
+    if scenario.duration_s > 9e9:
+        found.append(Problem(("duration_s",), "is longer than time in nanoseconds can say"))
+
+
+def _check_names(scenario: Scenario, found: list[Problem]) -> None:
+    if not scenario.robots and not scenario.stations:
+        found.append(Problem(("robots",), "there is nothing to simulate: give robots or stations", show_value=False))
+    seen: dict[str, Steps] = {}
+    for family, members in (("robots", scenario.robots), ("stations", scenario.stations)):
+        for index, member in enumerate(members):
+            steps = (family, index, "name")
+            if member.name in RESERVED_NAMES:
+                found.append(Problem(steps, f"the word {member.name} is taken: choose another name"))
+            if member.name in seen:
+                found.append(Problem(steps, "the name is used twice"))
+            seen[member.name] = steps
+    for group in scenario.robots:
+        numbers = {member.name[len(group.name) :] for member in (*scenario.robots, *scenario.stations)
+                   if member is not group and member.name.startswith(group.name)}
+        for number in numbers:
+            if number.isdigit() and str(int(number)) == number and int(number) < group.count > 1:
+                name = f"{group.name}{number}"
+                found.append(Problem(seen[name], f"the name is also that of a robot of group {group.name}"))
+
+
+def _check_references(scenario: Scenario, base: Path, found: list[Problem]) -> None:
+    def check(reference: str, family: str, steps: Steps) -> None:
+        if (problem := problem_with(reference, family, base)) is not None:
+            found.append(Problem(steps, problem, show_value=False))
+
+    check(scenario.engine, "engines", ("engine",))
+    check(scenario.network.model, "networks", ("network", "model"))
+    if scenario.network.disk.multihop:
+        check(scenario.network.disk.routing, "routing", ("network", "disk", "routing"))
+    for index, group in enumerate(scenario.robots):
+        check(group.kind, "robots", ("robots", index, "kind"))
+        if group.controller is not None:
+            check(group.controller, "controllers", ("robots", index, "controller"))
+            if group.motion is not None:
+                text = "robots with a controller move themselves: leave out one of the two"
+                found.append(Problem(("robots", index, "motion"), text, show_value=False))
+        elif group.params:
+            text = "params are for a controller, and there is none"
+            found.append(Problem(("robots", index, "params"), text, show_value=False))
+        if group.motion is not None and isinstance(group.motion.chosen, MotionFile):
+            kind = "ns2" if group.motion.ns2 is not None else "csv"
+            path = base / group.motion.chosen.file
+            if not path.is_file():
+                found.append(Problem(("robots", index, "motion", kind, "file"), f"there is no file {path}", "", False))
+    for index, station in enumerate(scenario.stations):
+        if station.controller is not None:
+            check(station.controller, "controllers", ("stations", index, "controller"))
+    for index, hook in enumerate(scenario.hooks):
+        check(hook.hook, "hooks", ("hooks", index, "hook"))
+
+
+def _check_places(scenario: Scenario, found: list[Problem]) -> None:
+    low, high = scenario.arena.low_m, scenario.arena.high_m
+
+    def inside(point: tuple[float, float]) -> bool:
+        return low[0] <= point[0] <= high[0] and low[1] <= point[1] <= high[1]
+
+    area = f"the arena, which spans [{low[0]:g}, {low[1]:g}] to [{high[0]:g}, {high[1]:g}]"
+    for index, group in enumerate(scenario.robots):
+        place: Place = group.place
+        if place.at_m is not None:
+            if len(place.at_m) != group.count:
+                text = f"has {len(place.at_m)} points for {group.count} robots"
+                found.append(Problem(("robots", index, "place", "at_m"), text, show_value=False))
+            for number, point in enumerate(place.at_m):
+                if scenario.arena.walls and not inside(point):
+                    found.append(Problem(("robots", index, "place", "at_m", number), f"lies outside {area}"))
+        motion = group.motion
+        if motion is not None and motion.random_waypoint is not None:
+            for key in ("speed_m_s", "pause_s"):
+                least, greatest = getattr(motion.random_waypoint, key)
+                if least > greatest:
+                    steps = ("robots", index, "motion", "random_waypoint", key)
+                    found.append(Problem(steps, "the first number must not exceed the second"))
+    for index, station in enumerate(scenario.stations):
+        if scenario.arena.walls and not inside(station.at_m):
+            found.append(Problem(("stations", index, "at_m"), f"lies outside {area}"))
+
+
+def _check_stream(stream: Stream, steps: Steps, scenario: Scenario, found: list[Problem]) -> None:
+    names = [group.name for group in scenario.robots] + [station.name for station in scenario.stations]
+    members = {group.member(i) for group in scenario.robots for i in range(group.count)}
+
+    def check(name: str, key: str) -> None:
+        if name not in names and name not in members:
+            text = f"no robot, group or station is called '{name}'"
+            found.append(Problem((*steps, key), text, closest(name, names), show_value=False))
+
+    nodes = len(members) + len(scenario.stations)
+    if isinstance(stream.senders, int) and stream.senders > nodes:
+        found.append(Problem((*steps, "senders"), f"there are only {nodes} robots and stations"))
+    for name in (stream.senders,) if isinstance(stream.senders, str) else stream.senders if isinstance(
+        stream.senders, tuple
+    ) else ():
+        if name != "all":
+            check(name, "senders")
+    if stream.to not in RESERVED_NAMES:
+        check(stream.to, "to")
+    elif stream.to == "random" and nodes < 2:
+        found.append(Problem((*steps, "to"), "there is no other robot or station to send to", show_value=False))
+    if stream.stop_s is not None and stream.stop_s <= stream.start_s:
+        found.append(Problem((*steps, "stop_s"), f"must be later than start_s ({stream.start_s:g})"))

@@ -1,0 +1,374 @@
+"""The types of a scenario; the docstring under a field is its documentation and its JSON Schema text."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Point = tuple[float, float]
+Interval = tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]]
+Positive = Annotated[float, Field(gt=0)]
+NonNegative = Annotated[float, Field(ge=0)]
+Probability = Annotated[float, Field(ge=0, le=1)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=64)]
+Params = dict[str, Any]
+
+
+class Section(BaseModel):
+    """A mapping in the file: frozen, no unknown keys, no silent conversion, no infinities."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
+
+
+class Choice(Section):
+    """A mapping with exactly one key, which names the alternative; a bare word stands for `{word: {}}`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _word(cls, data: Any) -> Any:
+        return {data: {}} if isinstance(data, str) else data
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> "Choice":
+        given = [name for name in type(self).model_fields if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(f"give exactly one of {', '.join(type(self).model_fields)}; found {len(given)}")
+        return self
+
+    @property
+    def chosen(self) -> Any:
+        """The settings of the one alternative that was given."""
+        return next(value for _, value in self if value is not None)
+
+
+# --- the arena -------------------------------------------------------------------------------------------
+
+
+class Box(Section):
+    """A solid rectangle."""
+
+    center_m: Point
+    """Where its centre is."""
+    size_m: tuple[Positive, Positive]
+    """Its extent along x and y before turning."""
+    angle_deg: float = 0.0
+    """How far it is turned, counter-clockwise."""
+
+
+class Circle(Section):
+    """A solid disk, such as a pillar."""
+
+    center_m: Point
+    """Where its centre is."""
+    radius_m: Positive
+    """Its radius."""
+
+
+class Obstacle(Choice):
+    """Something solid that does not move."""
+
+    box: Box | None = None
+    """A rectangle."""
+    circle: Circle | None = None
+    """A disk."""
+
+
+class Arena(Section):
+    """The rectangle in which everything happens; its centre is the origin unless told otherwise."""
+
+    size_m: tuple[Positive, Positive] = (10.0, 10.0)
+    """Extent along x and y."""
+    center_m: Point = (0.0, 0.0)
+    """Where the middle of the arena is; half the size puts the origin into its lower left corner."""
+    walls: bool = True
+    """Whether robots are kept inside."""
+    obstacles: tuple[Obstacle, ...] = ()
+    """Solid things that robots run into and that are announced to the network simulator."""
+
+    @property
+    def low_m(self) -> Point:
+        """The lower left corner."""
+        return self.center_m[0] - self.size_m[0] / 2, self.center_m[1] - self.size_m[1] / 2
+
+    @property
+    def high_m(self) -> Point:
+        """The upper right corner."""
+        return self.center_m[0] + self.size_m[0] / 2, self.center_m[1] + self.size_m[1] / 2
+
+
+# --- robots and stations ---------------------------------------------------------------------------------
+
+
+class Uniform(Section):
+    """Anywhere with equal probability, never overlapping."""
+
+    center_m: Point | None = None
+    """Centre of the area to place in; the arena's by default."""
+    size_m: tuple[Positive, Positive] | None = None
+    """Extent of the area to place in; the arena's by default."""
+    max_trials: Annotated[int, Field(ge=1)] = 1000
+    """How often to try for each robot before giving up."""
+
+
+class Rows(Section):
+    """Rows and columns around a point."""
+
+    center_m: Point = (0.0, 0.0)
+    """Middle of the grid."""
+    spacing_m: Positive = 1.0
+    """Distance between neighbours."""
+
+
+class Place(Choice):
+    """Where the robots of a group start."""
+
+    uniform: Uniform | None = None
+    """Scattered at random."""
+    grid: Rows | None = None
+    """In rows and columns."""
+    at_m: tuple[Point, ...] | None = None
+    """One point a robot."""
+
+
+class RandomWaypoint(Section):
+    """Go to a random point, pause, go to the next."""
+
+    speed_m_s: tuple[Positive, Positive] = (0.5, 1.5)
+    """Least and greatest speed; one is drawn for each leg."""
+    pause_s: Interval = (0.0, 0.0)
+    """Shortest and longest rest at a point."""
+
+
+class RandomWalk(Section):
+    """Walk straight for a while, turn to a random heading; bounce off the arena's border."""
+
+    speed_m_s: Positive = 1.0
+    """Speed."""
+    leg_s: tuple[Positive, Positive] = (5.0, 15.0)
+    """Shortest and longest time between two turns."""
+
+
+class Path(Section):
+    """Follow the same points, in order."""
+
+    points_m: Annotated[tuple[Point, ...], Field(min_length=1)]
+    """The corners of the path; robots start at the first one."""
+    speed_m_s: Positive = 1.0
+    """Speed along the path."""
+    loop: bool = False
+    """Whether to go on from the last point to the first, again and again."""
+
+
+class MotionFile(Section):
+    """Motion read from a file."""
+
+    file: str
+    """Path, relative to the scenario."""
+
+
+class Motion(Choice):
+    """A prescribed motion for robots without a controller; such robots pass through things."""
+
+    random_waypoint: RandomWaypoint | None = None
+    """To random points at random speeds."""
+    random_walk: RandomWalk | None = None
+    """Straight legs with random turns."""
+    path: Path | None = None
+    """Along given points."""
+    ns2: MotionFile | None = None
+    """From an ns-2 movement file (`setdest`), as BonnMotion and SUMO write them; its origin is the corner."""
+    csv: MotionFile | None = None
+    """From a CSV file with the columns robot,time_s,x_m,y_m."""
+
+
+class Radio(Section):
+    """Communication equipment."""
+
+    range_m: Positive | None = None
+    """How far this radio reaches, where it differs from the network model's `range_m` (`disk`)."""
+
+
+class Robots(Section):
+    """A group of robots of one kind with one behaviour."""
+
+    name: Name
+    """Name of the group; its robots are called name0, name1, ..., a single one just by the name."""
+    kind: str = "foot-bot"
+    """Which robot (`robonet list robots`)."""
+    count: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    """How many."""
+    place: Place = Place(uniform=Uniform())
+    """Where they start."""
+    heading_deg: float | Literal["random"] = "random"
+    """Where they look at the start."""
+    controller: str | None = None
+    """`file.py:Class`, `package.module:Class` or a built-in name (`robonet list controllers`)."""
+    params: Params = {}
+    """Keyword arguments of the controller's `start`."""
+    motion: Motion | None = None
+    """What robots without a controller do; without either they stand still."""
+    radio: Radio = Radio()
+    """Their communication equipment."""
+
+    def member(self, index: int) -> str:
+        """The name of one robot of the group."""
+        return self.name if self.count == 1 else f"{self.name}{index}"
+
+
+class Station(Section):
+    """Something with a radio that does not move, such as a base."""
+
+    name: Name
+    """Its name."""
+    at_m: Point
+    """Where it stands."""
+    height_m: NonNegative = 0.0
+    """Height of its antenna above the ground."""
+    controller: str | None = None
+    """As for robots; it has a radio, a clock and a position, and no wheels."""
+    params: Params = {}
+    """Keyword arguments of the controller's `start`."""
+    radio: Radio = Radio()
+    """Its communication equipment."""
+
+
+# --- traffic ---------------------------------------------------------------------------------------------
+
+
+class Stream(Section):
+    """Packets sent by the robots' computers themselves, whatever the controllers do."""
+
+    senders: Annotated[float, Field(gt=0, le=1)] | Annotated[int, Field(ge=1)] | tuple[str, ...] | str = "all"
+    """A share with a decimal point (0.2), a number (5), `all`, a group, or a list of names."""
+    to: str = "random"
+    """`random` (one other node a sender, for good), `all` (broadcast), or the name of a node or group."""
+    rate_hz: Positive = 1.0
+    """Packets per second of each sender."""
+    payload_bytes: Annotated[int, Field(ge=1, le=65507)] = 64
+    """Bytes in each packet."""
+    start_s: NonNegative = 0.0
+    """When sending begins."""
+    stop_s: Positive | None = None
+    """When it ends; by default with the run."""
+
+
+class Traffic(Choice):
+    """Background traffic."""
+
+    cbr: Stream | None = None
+    """Constant bit rate, each sender with a random phase."""
+    poisson: Stream | None = None
+    """Independent packets at random times."""
+
+
+# --- the network -----------------------------------------------------------------------------------------
+
+
+class Ideal(Section):
+    """Everything arrives at everyone it is meant for."""
+
+    delay_s: NonNegative = 0.0
+    """Time from sending to arrival."""
+
+
+class Disk(Section):
+    """Radios reach everything within a range, with a probability; nothing collides."""
+
+    range_m: Positive = 120.0
+    """How far a radio reaches."""
+    delivery_probability: Probability = 1.0
+    """Chance that one hop succeeds."""
+    delay_s: NonNegative = 0.002
+    """Time that one hop takes."""
+    multihop: bool = False
+    """Whether nodes forward what is not for them."""
+    routing: str = "shortest-path"
+    """How they forward (`robonet list routing`)."""
+    max_hops: Annotated[int, Field(ge=1, le=255)] = 64
+    """Hops after which a packet is given up."""
+
+
+class Network(Section):
+    """What the radios are like."""
+
+    model: str = "disk"
+    """Which model (`robonet list networks`), or `file.py:Class` / `package.module:Class` of your own."""
+    ideal: Ideal = Ideal()
+    """Settings of `ideal`."""
+    disk: Disk = Disk()
+    """Settings of `disk`."""
+    custom: Params = {}
+    """Settings of a model of your own, handed to its constructor."""
+
+
+# --- the rest --------------------------------------------------------------------------------------------
+
+
+class Hook(Section):
+    """A class of yours that watches, changes or ends the run, and measures."""
+
+    hook: str
+    """`file.py:Class` or `package.module:Class`."""
+    params: Params = {}
+    """Keyword arguments of its constructor."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _reference(cls, data: Any) -> Any:
+        return {"hook": data} if isinstance(data, str) else data
+
+
+class Record(Section):
+    """What the run leaves behind."""
+
+    poses_every_s: Positive | None = None
+    """How often positions are written; by default at every step."""
+
+
+class Limits(Section):
+    """How long the two simulators wait for each other, in real time."""
+
+    join_timeout_s: Positive = 60.0
+    """For the other side to start and introduce itself."""
+    step_timeout_s: Positive = 300.0
+    """For the other side to finish one step."""
+    heartbeat_timeout_s: Annotated[float, Field(ge=1)] = 10.0
+    """For a sign of life of the other process; a stopped or unplugged peer is noticed after this."""
+
+
+class Scenario(Section):
+    """A robot team, its world, its radios and what it does."""
+
+    robonet: Literal[1]
+    """Version of the scenario format."""
+    name: Name
+    """Name of the scenario; run folders are called after it."""
+    description: str = ""
+    """What it shows, in a sentence."""
+    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 1
+    """Root of all randomness."""
+    duration_s: Positive
+    """Simulated time."""
+    step_s: Annotated[float, Field(ge=1e-6)] = 0.1
+    """Length of one step of the robot simulator; the two simulators meet at its borders."""
+    engine: str = "kinematics2d"
+    """Physics engine (`robonet list engines`)."""
+    arena: Arena = Arena()
+    """The world."""
+    robots: tuple[Robots, ...] = ()
+    """Groups of robots."""
+    stations: tuple[Station, ...] = ()
+    """What has a radio and does not move."""
+    traffic: tuple[Traffic, ...] = ()
+    """Background traffic."""
+    network: Network = Network()
+    """What the radios are like."""
+    hooks: tuple[Hook, ...] = ()
+    """Code of yours around the steps."""
+    record: Record = Record()
+    """What the run leaves behind."""
+    limits: Limits = Limits()
+    """How long to wait for a side that does not answer."""
+    variants: dict[Name, dict[str, Any]] = {}
+    """Named changes to this scenario, chosen with `--variant`; lists of named things are merged by name."""
