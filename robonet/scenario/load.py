@@ -89,9 +89,16 @@ class _Source:
 
     def moved(self, origin: Steps, target: Steps) -> None:
         """What stood at `origin` now also stands at `target`: errors there point to where it was written."""
+        self.replaced(target, self.place(origin))
         for steps, place in list(self.places.items()):
             if steps[: len(origin)] == origin:
                 self.places[target + steps[len(origin) :]] = place
+
+    def replaced(self, target: Steps, place: str) -> None:
+        """Forget where the parts of `target` came from: all of it now comes from `place`."""
+        for steps in [steps for steps in self.places if steps[: len(target)] == target]:
+            del self.places[steps]
+        self.places[target] = place
 
 
 def dotted(steps: Steps) -> str:
@@ -239,7 +246,7 @@ def _apply_override(data: dict[str, Any], override: str, source: _Source) -> Non
             raise UserError(f"--set {override}: {dotted(steps)} has no parts")
     last = _step_into(here, keys[-1], override)
     here[last] = value
-    source.places[(*steps, last)] = f"--set {override}"
+    source.replaced((*steps, last), f"--set {override}")
 
 
 def _step_into(here: Any, key: str, override: str) -> str | int:

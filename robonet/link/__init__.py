@@ -1,0 +1,1 @@
+"""The lock-step between a robot simulator and a network simulator."""

@@ -1,0 +1,51 @@
+"""CURVE keys: who may join a run over a real network."""
+
+import os
+from pathlib import Path
+
+import zmq.auth
+
+from robonet.errors import UserError
+
+SIDES = ("network", "robots")
+SECRET = ".key_secret"
+PUBLIC = ".key"
+
+Pair = tuple[bytes, bytes]
+
+
+def make_keys(folder: Path) -> list[Path]:
+    """Write a key pair for each side into a folder that only its owner can read."""
+    existing = [folder / f"{side}{SECRET}" for side in SIDES if (folder / f"{side}{SECRET}").exists()]
+    if existing:
+        raise UserError(f"{existing[0]} exists; delete the old keys or name another folder")
+    before = os.umask(0o077)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for side in SIDES:
+            zmq.auth.create_certificates(folder, side)
+    except OSError as error:
+        raise UserError(f"cannot write keys to {folder}: {error.strerror}") from error
+    finally:
+        os.umask(before)
+    return sorted(folder.glob("*.key*"))
+
+
+def secret_pair(folder: Path, side: str) -> Pair:
+    """This side's own public and secret key."""
+    public, secret = _certificate(folder / f"{side}{SECRET}")
+    if secret is None:
+        raise UserError(f"{folder / (side + SECRET)} holds no secret key")
+    return public, secret
+
+
+def public_key(folder: Path, side: str) -> bytes:
+    """The other side's public key."""
+    return _certificate(folder / f"{side}{PUBLIC}")[0]
+
+
+def _certificate(path: Path) -> tuple[bytes, bytes | None]:
+    try:
+        return zmq.auth.load_certificate(path)
+    except (OSError, ValueError) as error:
+        raise UserError(f"no key in {path}: make a pair with `robonet keys {path.parent}`") from error

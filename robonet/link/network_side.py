@@ -1,0 +1,336 @@
+"""The network simulator's end of the lock-step: hear every robot simulator, simulate, answer each."""
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robonet.clock import s_from_ns
+from robonet.errors import Interrupted, PeerLost, RemoteProtocolError, RobonetError, SimulatorError
+from robonet.link.messages import (
+    PROTOCOL_VERSION,
+    REASONS,
+    AnyMessage,
+    End,
+    Ended,
+    Error,
+    Hello,
+    Step,
+    Stepped,
+    Welcome,
+)
+from robonet.link.session import SOFTWARE, PeerError, Role, Session, State
+from robonet.link.simulators import NetworkSimulator, Outcome, Setup, Transmissions
+from robonet.link.timing import Timing
+from robonet.link.transport import Listener, never
+from robonet.scenario.schema import Limits
+
+log = logging.getLogger(__name__)
+
+PACKETS_A_PEER = 2**48
+"""Packet numbers of different robot simulators never meet."""
+_REASON_NUMBERS = {reason: number for number, reason in enumerate(REASONS)}
+
+
+@dataclass
+class _Peer:
+    """One robot simulator."""
+
+    key: bytes
+    session: Session
+    first_node: int = 0
+    nodes: int = 0
+    message: Step | End | None = None
+
+    @property
+    def hello(self) -> Hello:
+        assert self.session.hello is not None
+        return self.session.hello
+
+
+class NetworkSide:
+    """Drives a network simulator for one or more robot simulators."""
+
+    def __init__(
+        self,
+        simulator: NetworkSimulator,
+        listener: Listener,
+        limits: Limits,
+        peers: int = 1,
+        stop: Callable[[], bool] = never,
+        on_step: Callable[[int], None] | None = None,
+        step_timeout_s: float | None = None,
+    ) -> None:
+        self.timing = Timing()
+        self.steps_done = 0
+        self.reason = "failed"
+        self._simulator = simulator
+        self._listener = listener
+        self._limits = limits
+        self._expected = peers
+        self._stop = stop
+        self._on_step = on_step
+        self._step_timeout_s = step_timeout_s or limits.step_timeout_s
+        self._peers: list[_Peer] = []
+        self._by_key: dict[bytes, _Peer] = {}
+        self._payloads: dict[int, memoryview] = {}
+        self._needs_payloads = False
+
+    def serve(self) -> str:
+        """Serve one simulation to its end: `finished` or `interrupted`, as the robots say."""
+        try:
+            self._join()
+            self.timing.begin()
+            self._steps()
+        except PeerError as error:
+            self._give_up(str(error))
+            raise
+        except RobonetError as error:
+            self._give_up("interrupted" if isinstance(error, Interrupted) else str(error))
+            raise
+        except BaseException as error:
+            self._give_up(f"the network simulator failed: {error!r}")
+            raise
+        return self.reason
+
+    # --- joining -----------------------------------------------------------------------------------------
+
+    def _join(self) -> None:
+        deadline = time.monotonic() + self._limits.join_timeout_s
+        while len(self._by_key) < self._expected:
+            try:
+                key, data = self._listener.receive(max(deadline - time.monotonic(), 0.1), self._stop)
+            except PeerLost as error:
+                raise PeerLost(f"{self._roll_call()}: {error}") from error
+            if key in self._by_key:
+                self._by_key[key].session.receive(data)  # raises, unless it is a sign of life
+                continue
+            session = Session(Role.NETWORK)
+            try:
+                message = session.receive(data)
+            except RemoteProtocolError as error:
+                self._listener.send(key, session.send(Error(text=str(error))))
+                if "version" in str(error):
+                    raise
+                log.warning("turned away someone at the link: %s", error)
+                continue
+            if isinstance(message, Hello):
+                self._by_key[key] = _Peer(key, session)
+        self._peers = sorted(self._by_key.values(), key=lambda peer: peer.hello.peer)
+        setup = self._setup()
+        offer = self._simulator.start(setup)
+        self._needs_payloads = offer.needs_payloads or len(self._peers) > 1
+        for number, peer in enumerate(self._peers):
+            welcome = Welcome(
+                version=PROTOCOL_VERSION,
+                software=SOFTWARE,
+                model=offer.model,
+                first_node=peer.first_node,
+                first_packet=number * PACKETS_A_PEER,
+                directory=setup.nodes,
+                groups=setup.groups,
+                offers=sorted(offer.feedback & setup.wants),
+                needs_payloads=self._needs_payloads,
+            )
+            self._listener.send(peer.key, peer.session.send(welcome))
+        self._positions_m = np.zeros((len(setup.nodes), 3))
+        self._listener.joined()
+
+    def _roll_call(self) -> str:
+        here = ", ".join(peer.hello.peer for peer in self._by_key.values()) or "none"
+        return f"waited for {self._expected} robot simulator(s), here: {here}"
+
+    def _setup(self) -> Setup:
+        first = self._peers[0].hello
+        nodes, groups, wants = [], set(), set()
+        for peer in self._peers:
+            hello = peer.hello
+            if (hello.step_ns, hello.steps, hello.seed) != (first.step_ns, first.steps, first.seed):
+                raise RemoteProtocolError(
+                    f"the robot simulators '{first.peer}' and '{hello.peer}' differ in step, number of steps or seed"
+                )
+            peer.first_node, peer.nodes = len(nodes), len(hello.nodes)
+            nodes += hello.nodes
+            wants |= set(hello.wants)
+        names = [node.name for node in nodes]
+        if len(set(names)) != len(names):
+            raise RemoteProtocolError("two robot simulators have a node of the same name, or the same peer name")
+        for node in nodes:
+            groups |= set(node.groups)
+        obstacles = [obstacle for peer in self._peers for obstacle in peer.hello.obstacles]
+        return Setup(
+            seed=first.seed,
+            step_ns=first.step_ns,
+            steps=first.steps,
+            arena_low_m=first.arena_low_m,
+            arena_high_m=first.arena_high_m,
+            walls=first.walls,
+            obstacles=[o for i, o in enumerate(obstacles) if o not in obstacles[:i]],
+            nodes=nodes,
+            groups=sorted(groups),
+            wants=frozenset(wants),
+        )
+
+    # --- stepping ----------------------------------------------------------------------------------------
+
+    def _steps(self) -> None:
+        clock, timing = time.perf_counter, self.timing
+        step_ns = self._peers[0].hello.step_ns
+        while True:
+            self._gather()
+            ends = [peer for peer in self._peers if isinstance(peer.message, End)]
+            if ends:
+                self._finish(ends)
+                return
+            before = clock()
+            transmissions = self._transmissions()
+            until = (self.steps_done + 1) * step_ns
+            unpacked = clock()
+            outcome = self._simulator.step(until, self._positions_m, transmissions)
+            simulated = clock()
+            for peer in self._peers:
+                stepped = self._stepped(peer, outcome, until)
+                self._listener.send(peer.key, peer.session.send(stepped))
+                peer.message = None
+            timing.exchange_s += (unpacked - before) + (clock() - simulated)
+            self.steps_done += 1
+            if self._on_step is not None:
+                self._on_step(self.steps_done)
+
+    def _gather(self) -> None:
+        """Wait until every robot simulator has spoken."""
+        missing = len(self._peers)
+        while missing:
+            before = time.perf_counter()
+            try:
+                key, data = self._listener.receive(self._step_timeout_s, self._stop)
+            except PeerLost as error:
+                raise PeerLost(self._blame(error)) from error
+            self.timing.waiting_s += time.perf_counter() - before
+            peer = self._by_key.get(key)
+            if peer is None:
+                refusal = "this simulation has begun; nobody else can join"
+                self._listener.send(key, Session(Role.NETWORK).send(Error(text=refusal)))
+                log.warning("turned away someone at the link: %s", refusal)
+                continue
+            message = peer.session.receive(data)
+            if isinstance(message, (Step, End)):
+                peer.message = message
+                missing -= 1
+
+    def _blame(self, error: PeerLost) -> str:
+        silent = [peer for peer in self._peers if peer.message is None]
+        names = ", ".join(f"'{peer.hello.peer}'" for peer in silent)
+        state = silent[0].session.state.name if silent else State.READY.name
+        now = s_from_ns(silent[0].session.now if silent else 0)
+        return (
+            f"the robot simulator {names} {error} (the network simulator was waiting in state {state} "
+            f"at simulated time {now:.3f} s)"
+        )
+
+    def _transmissions(self) -> Transmissions:
+        """All peers' positions and packets as one; the usual single peer costs no copy of its packets."""
+        parts = []
+        for peer in self._peers:
+            step = peer.message
+            assert isinstance(step, Step)
+            rows = self._positions_m[peer.first_node : peer.first_node + peer.nodes]
+            rows[:] = np.frombuffer(step.positions, dtype="<f8").reshape(-1, 3)
+            part = Transmissions(
+                np.frombuffer(step.packets, dtype="<u8"),
+                np.frombuffer(step.sources, dtype="<u4"),
+                np.frombuffer(step.destinations, dtype="<u4"),
+                np.frombuffer(step.sizes, dtype="<u4"),
+                np.frombuffer(step.times, dtype="<i8"),
+                step.payloads,
+            )
+            if step.payloads is not None and len(self._peers) > 1:
+                self._payloads.update(zip(part.packets.tolist(), step.payloads, strict=True))
+            parts.append(part)
+        if len(parts) == 1:
+            return parts[0]
+        columns = (np.concatenate(column) for column in zip(*(part[:5] for part in parts), strict=True))
+        payloads = [payload for part in parts for payload in part.payloads or ()]
+        return Transmissions(*columns, payloads=payloads)
+
+    def _stepped(self, peer: _Peer, outcome: Outcome, until: int) -> Stepped:
+        index = self.steps_done
+        feedback = self._feedback(peer, outcome)
+        if not (outcome.packets or outcome.failed):
+            return Stepped(index=index, time=until, **feedback)
+        packets = np.array(outcome.packets, dtype="<u8")
+        receivers = np.array(outcome.receivers, dtype="<u4")
+        times = np.array(outcome.times, dtype="<i8")
+        hops = np.array(outcome.hops, dtype="<u2")
+        signals = np.array(outcome.signals_dbm, dtype="<f4")
+        failed = np.array(outcome.failed, dtype="<u8")
+        reasons = np.array([_REASON_NUMBERS[reason] for reason in outcome.failed_reasons], dtype="u1")
+        payloads = None
+        if len(self._peers) > 1:
+            mine = (receivers >= peer.first_node) & (receivers < peer.first_node + peer.nodes)
+            packets, receivers, times = packets[mine], receivers[mine], times[mine]
+            hops, signals = hops[mine], signals[mine]
+            own = failed // PACKETS_A_PEER == self._peers.index(peer)
+            failed, reasons = failed[own], reasons[own]
+            payloads = [self._payloads[packet] for packet in packets.tolist()]
+        if "failures" not in peer.hello.wants:
+            failed, reasons = failed[:0], reasons[:0]
+        return Stepped(
+            index=index,
+            time=until,
+            packets=packets.data,
+            receivers=receivers.data,
+            times=times.data,
+            hops=hops.data,
+            signals_dbm=signals.data,
+            payloads=payloads,
+            failed=failed.data,
+            failed_reasons=reasons.data,
+            **feedback,
+        )
+
+    def _feedback(self, peer: _Peer, outcome: Outcome) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        first, last = peer.first_node, peer.first_node + peer.nodes
+        if outcome.neighbours is not None and "neighbours" in peer.hello.wants:
+            offsets, nodes, quality = outcome.neighbours
+            begin, end = int(offsets[first]), int(offsets[last])
+            found["neighbour_offsets"] = (offsets[first : last + 1] - offsets[first]).astype("<u4").data
+            found["neighbours"] = nodes[begin:end].astype("<u4").data
+            found["link_quality"] = quality[begin:end].astype("<f4").data
+        if outcome.queues is not None and "queues" in peer.hello.wants:
+            found["queues"] = outcome.queues[first:last].astype("<u4").data
+        return found
+
+    # --- ending ------------------------------------------------------------------------------------------
+
+    def _finish(self, ends: list[_Peer]) -> None:
+        if len(ends) < len(self._peers):
+            names = ", ".join(f"'{peer.hello.peer}'" for peer in ends)
+            raise SimulatorError(f"the robot simulator {names} ended while others went on")
+        reasons = {peer.message.reason for peer in ends if isinstance(peer.message, End)}
+        self.reason = "finished" if reasons == {"finished"} else "interrupted"
+        self.timing.finish()
+        report = self._simulator.end(self.steps_done * self._peers[0].hello.step_ns)
+        report["time"] = {
+            "cpu_s": self.timing.cpu_s,
+            "waiting_s": self.timing.waiting_s,
+            "exchange_s": self.timing.exchange_s,
+        }
+        for peer in self._peers:
+            self._listener.send(peer.key, peer.session.send(Ended(report=report)))
+
+    def _give_up(self, text: str) -> None:
+        """Tell everyone who still listens why."""
+        for peer in self._by_key.values():
+            if peer.session.state is not State.CLOSED:
+                message: AnyMessage = Error(text=text)
+                try:
+                    self._listener.send(peer.key, peer.session.send(message))
+                except PeerLost:
+                    log.info("%s is not there to hear: %s", peer.session.peer_name, text)
+
+

@@ -1,0 +1,174 @@
+"""The robot simulator's end of the lock-step: one step after the other, motion overlapping the network's work."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from robonet.clock import s_from_ns
+from robonet.errors import Interrupted, PeerLost, RemoteProtocolError, RobonetError
+from robonet.link.messages import REASONS, AnyMessage, End, Ended, Error, Ping, Step, Stepped, Welcome
+from robonet.link.session import PeerError, Role, Session
+from robonet.link.simulators import Neighbours, Outcome, RobotSimulator
+from robonet.link.timing import Timing
+from robonet.link.transport import Connection, never
+from robonet.scenario.schema import Limits
+
+GOODBYE_TIMEOUT_S = 30.0
+"""For the network to write its results after the last step."""
+
+
+class RobotsSide:
+    """Drives a robot simulator against a network simulator at the other end of a connection."""
+
+    def __init__(
+        self,
+        simulator: RobotSimulator,
+        connection: Connection,
+        limits: Limits,
+        stop: Callable[[], bool] = never,
+        on_step: Callable[[int], None] | None = None,
+        real_time_factor: float | None = None,
+    ) -> None:
+        self.timing = Timing()
+        self.report: dict[str, Any] | None = None
+        """What the network said at the end; None if it never got to."""
+        self.reason = "failed"
+        self.steps_done = 0
+        self._simulator = simulator
+        self._connection = connection
+        self._limits = limits
+        self._stop = stop
+        self._on_step = on_step
+        self._real_time_factor = real_time_factor
+        self._session = Session(Role.ROBOTS)
+
+    def run(self) -> str:
+        """Run to the end: `finished` or `interrupted`; anything else raises."""
+        try:
+            self._run()
+        except (PeerLost, RemoteProtocolError):
+            raise
+        except BaseException as error:
+            self._give_up(error)
+            raise
+        return self.reason
+
+    def _run(self) -> None:
+        hello = self._simulator.hello()
+        self._connection.send(self._session.send(hello))
+        welcome = self._receive(Welcome, self._limits.join_timeout_s, self._stop)
+        assert isinstance(welcome, Welcome)
+        self._simulator.start(welcome)
+        self.timing.begin()
+        outcome = self._steps(hello.step_ns, hello.steps, welcome.needs_payloads)
+        self.timing.finish()
+        self._simulator.end(outcome, self.reason)
+        self._connection.send(self._session.send(End(reason=self.reason)))
+        ended = self._receive(Ended, GOODBYE_TIMEOUT_S)
+        assert isinstance(ended, Ended)
+        self.report = ended.report
+
+    def _steps(self, step_ns: int, steps: int, needs_payloads: bool) -> Outcome:
+        simulator, session, connection, timing = self._simulator, self._session, self._connection, self.timing
+        clock = time.perf_counter
+        pace_s = s_from_ns(step_ns) / self._real_time_factor if self._real_time_factor else 0.0
+        timeout_s = self._limits.step_timeout_s + pace_s
+        started = clock()
+        outcome = Outcome()
+        for index in range(steps):
+            positions_m, sent = simulator.control(outcome)
+            before = clock()
+            connection.send(
+                session.send(
+                    Step(
+                        index=index,
+                        time=index * step_ns,
+                        positions=positions_m.data,
+                        packets=sent.packets.data,
+                        sources=sent.sources.data,
+                        destinations=sent.destinations.data,
+                        sizes=sent.sizes.data,
+                        times=sent.times.data,
+                        payloads=sent.payloads if needs_payloads else None,
+                    )
+                )
+            )
+            timing.exchange_s += clock() - before
+            goes_on = simulator.advance()
+            if pace_s:
+                time.sleep(max(0.0, started + (index + 1) * pace_s - clock()))
+            outcome = self._await_stepped(timeout_s)
+            self.steps_done = index + 1
+            if self._on_step is not None:
+                self._on_step(index + 1)
+            if self._stop():
+                self.reason = "interrupted"
+                return outcome
+            if not goes_on:
+                break
+        self.reason = "finished"
+        return outcome
+
+    def _await_stepped(self, timeout_s: float) -> Outcome:
+        clock, timing = time.perf_counter, self.timing
+        before = clock()
+        data = self._take(timeout_s)
+        arrived = clock()
+        timing.waiting_s += arrived - before
+        message = self._session.receive(data)
+        while isinstance(message, Ping):
+            message = self._session.receive(self._take(timeout_s))
+        assert isinstance(message, Stepped)
+        outcome = _outcome(message)
+        timing.exchange_s += clock() - arrived
+        return outcome
+
+    def _receive(self, kind: type, timeout_s: float, stop: Callable[[], bool] = never) -> AnyMessage:
+        while True:
+            message = self._session.receive(self._take(timeout_s, stop))
+            if isinstance(message, kind):
+                return message
+
+    def _take(self, timeout_s: float, stop: Callable[[], bool] = never) -> bytes:
+        try:
+            return self._connection.receive(timeout_s, stop)
+        except PeerLost as error:
+            raise PeerLost(
+                f"the network simulator {error} (the robot simulator was waiting in state "
+                f"{self._session.state.name} at simulated time {s_from_ns(self._session.now):.3f} s)"
+            ) from error
+
+    def _give_up(self, error: BaseException) -> None:
+        """Tell the network why, so that it ends with the true reason and not with a silence."""
+        if isinstance(error, PeerError):
+            return
+        interrupted = isinstance(error, (KeyboardInterrupt, Interrupted))
+        text = "interrupted" if interrupted else str(error) if isinstance(error, RobonetError) else repr(error)
+        self._connection.send(self._session.send(Error(text=text)))
+
+
+def _outcome(stepped: Stepped) -> Outcome:
+    if not (stepped.packets or stepped.failed or stepped.neighbour_offsets or stepped.queues):
+        return Outcome()
+    reasons = np.frombuffer(stepped.failed_reasons, dtype="u1").tolist()
+    outcome = Outcome(
+        packets=np.frombuffer(stepped.packets, dtype="<u8").tolist(),
+        receivers=np.frombuffer(stepped.receivers, dtype="<u4").tolist(),
+        times=np.frombuffer(stepped.times, dtype="<i8").tolist(),
+        hops=np.frombuffer(stepped.hops, dtype="<u2").tolist(),
+        signals_dbm=np.frombuffer(stepped.signals_dbm, dtype="<f4").tolist(),
+        failed=np.frombuffer(stepped.failed, dtype="<u8").tolist(),
+        failed_reasons=[REASONS[reason] for reason in reasons],
+        payloads=stepped.payloads,
+    )
+    if stepped.neighbour_offsets:
+        outcome.neighbours = Neighbours(
+            np.frombuffer(stepped.neighbour_offsets, dtype="<u4"),
+            np.frombuffer(stepped.neighbours, dtype="<u4"),
+            np.frombuffer(stepped.link_quality, dtype="<f4"),
+        )
+    if stepped.queues:
+        outcome.queues = np.frombuffer(stepped.queues, dtype="<u4")
+    return outcome

@@ -1,0 +1,126 @@
+"""What a robot simulator and a network simulator are to robonet: a few methods each.
+
+A robot simulator has five, because control and motion are apart: while it moves, the network simulates the
+same step. Everything is handed over as arrays; neither side knows about processes or sockets.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robonet.link.messages import Hello, Node, Obstacle, Welcome
+
+Floats = NDArray[np.float64]
+
+
+class Transmissions(NamedTuple):
+    """Packets handed to the network in one step, a row each."""
+
+    packets: NDArray[np.uint64]
+    sources: NDArray[np.uint32]
+    destinations: NDArray[np.uint32]
+    sizes: NDArray[np.uint32]
+    times: NDArray[np.int64]
+    payloads: list[memoryview] | None = None
+
+    @staticmethod
+    def of(rows: list[tuple[int, int, int, int, int]], payloads: list[memoryview] | None = None) -> "Transmissions":
+        """From rows of (packet, source, destination, size, time)."""
+        columns = list(zip(*rows, strict=True)) if rows else [()] * 5
+        types = ("<u8", "<u4", "<u4", "<u4", "<i8")
+        return Transmissions(*(np.array(c, dtype=t) for c, t in zip(columns, types, strict=True)), payloads=payloads)
+
+
+NO_TRANSMISSIONS = Transmissions.of([])
+
+
+@dataclass
+class Outcome:
+    """What one step of the network brought."""
+
+    packets: list[int] = field(default_factory=list)
+    """Packets that arrived, in the order of arrival."""
+    receivers: list[int] = field(default_factory=list)
+    times: list[int] = field(default_factory=list)
+    hops: list[int] = field(default_factory=list)
+    signals_dbm: list[float] = field(default_factory=list)
+    failed: list[int] = field(default_factory=list)
+    """Packets given up in this step."""
+    failed_reasons: list[str] = field(default_factory=list)
+    neighbours: "Neighbours | None" = None
+    queues: NDArray[np.uint32] | None = None
+    payloads: list[memoryview] | None = None
+    """Filled in by the link where bytes travel with the packets."""
+
+
+class Neighbours(NamedTuple):
+    """Who each node can reach: row i is `nodes[offsets[i]:offsets[i + 1]]`."""
+
+    offsets: NDArray[np.uint32]
+    nodes: NDArray[np.uint32]
+    quality: NDArray[np.float32]
+
+
+class Setup(NamedTuple):
+    """What the network simulator is told before the first step."""
+
+    seed: int
+    step_ns: int
+    steps: int
+    arena_low_m: tuple[float, float]
+    arena_high_m: tuple[float, float]
+    walls: bool
+    obstacles: list[Obstacle]
+    nodes: list[Node]
+    groups: list[str]
+    wants: frozenset[str]
+
+
+class Offer(NamedTuple):
+    """What the network simulator answers."""
+
+    model: str
+    feedback: frozenset[str] = frozenset()
+    needs_payloads: bool = False
+
+
+class NetworkSimulator(Protocol):
+    """Moves packets."""
+
+    def start(self, setup: Setup) -> Offer:
+        """Build the network."""
+        ...
+
+    def step(self, until: int, positions_m: Floats, transmissions: Transmissions) -> Outcome:
+        """Simulate up to and including `until` with everyone at the given positions."""
+        ...
+
+    def end(self, now: int) -> dict[str, Any]:
+        """Account for what is under way, close the record, report (docs/protocol.md, Ended)."""
+        ...
+
+
+class RobotSimulator(Protocol):
+    """Moves robots."""
+
+    def hello(self) -> Hello:
+        """Introduce itself."""
+        ...
+
+    def start(self, welcome: Welcome) -> None:
+        """Take in who there is and what the network offers."""
+        ...
+
+    def control(self, outcome: Outcome) -> tuple[Floats, Transmissions]:
+        """At a step's border: take what arrived, sense, decide; say where everyone is and what is sent."""
+        ...
+
+    def advance(self) -> bool:
+        """Move to the next border; whether the run should go on."""
+        ...
+
+    def end(self, outcome: Outcome, reason: str) -> None:
+        """Take what arrived in the last step, finish."""
+        ...
