@@ -1,0 +1,1 @@
+"""Physics engines: what moves bodies from one step to the next."""
