@@ -145,7 +145,13 @@ class Stepped(Message, frozen=True):
     signals_dbm: Buffer = EMPTY
     """float32 received power; NaN where the model has none."""
     payloads: list[Buffer] | None = None
-    """Bytes of packets, for peers that did not send them."""
+    """Bytes of the packets, where several robot simulators take part; with the next three."""
+    sources: Buffer = EMPTY
+    """uint32 nodes that sent them."""
+    destinations: Buffer = EMPTY
+    """uint32 whom they are for."""
+    sent_times: Buffer = EMPTY
+    """int64 when they were sent, in ns."""
     failed: Buffer = EMPTY
     """uint64 own packets given up in this step."""
     failed_reasons: Buffer = EMPTY

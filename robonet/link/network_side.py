@@ -4,11 +4,11 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from robonet.clock import s_from_ns
+from robonet.clock import NS_PER_S, s_from_ns
 from robonet.errors import Interrupted, PeerLost, RemoteProtocolError, RobonetError, SimulatorError
 from robonet.link.messages import (
     PROTOCOL_VERSION,
@@ -32,6 +32,8 @@ log = logging.getLogger(__name__)
 
 PACKETS_A_PEER = 2**48
 """Packet numbers of different robot simulators never meet."""
+CARRIED_NS = 120 * NS_PER_S
+"""How long a packet may travel between two robot simulators."""
 _REASON_NUMBERS = {reason: number for number, reason in enumerate(REASONS)}
 
 
@@ -49,6 +51,15 @@ class _Peer:
     def hello(self) -> Hello:
         assert self.session.hello is not None
         return self.session.hello
+
+
+class _Carried(NamedTuple):
+    """A packet whose bytes pass through, from one robot simulator to another."""
+
+    payload: memoryview
+    source: int
+    destination: int
+    time: int
 
 
 class NetworkSide:
@@ -76,7 +87,7 @@ class NetworkSide:
         self._step_timeout_s = step_timeout_s or limits.step_timeout_s
         self._peers: list[_Peer] = []
         self._by_key: dict[bytes, _Peer] = {}
-        self._payloads: dict[int, memoryview] = {}
+        self._carried: dict[int, _Carried] = {}
         self._needs_payloads = False
 
     def serve(self) -> str:
@@ -248,13 +259,23 @@ class NetworkSide:
                 step.payloads,
             )
             if step.payloads is not None and len(self._peers) > 1:
-                self._payloads.update(zip(part.packets.tolist(), step.payloads, strict=True))
+                self._carry(part)
             parts.append(part)
         if len(parts) == 1:
             return parts[0]
         columns = (np.concatenate(column) for column in zip(*(part[:5] for part in parts), strict=True))
         payloads = [payload for part in parts for payload in part.payloads or ()]
         return Transmissions(*columns, payloads=payloads)
+
+    def _carry(self, part: Transmissions) -> None:
+        """Keep bytes for receivers at other robot simulators, for as long as a packet can reasonably travel."""
+        assert part.payloads is not None
+        columns = (part.sources.tolist(), part.destinations.tolist(), part.times.tolist())
+        rows = zip(part.payloads, *columns, strict=True)
+        self._carried.update(zip(part.packets.tolist(), (_Carried(*row) for row in rows), strict=True))
+        oldest = self.steps_done * self._peers[0].hello.step_ns - CARRIED_NS
+        while self._carried and next(iter(self._carried.values())).time < oldest:
+            del self._carried[next(iter(self._carried))]
 
     def _stepped(self, peer: _Peer, outcome: Outcome, until: int) -> Stepped:
         index = self.steps_done
@@ -268,14 +289,18 @@ class NetworkSide:
         signals = np.array(outcome.signals_dbm, dtype="<f4")
         failed = np.array(outcome.failed, dtype="<u8")
         reasons = np.array([_REASON_NUMBERS[reason] for reason in outcome.failed_reasons], dtype="u1")
-        payloads = None
+        foreign: dict[str, Any] = {}
         if len(self._peers) > 1:
             mine = (receivers >= peer.first_node) & (receivers < peer.first_node + peer.nodes)
             packets, receivers, times = packets[mine], receivers[mine], times[mine]
             hops, signals = hops[mine], signals[mine]
             own = failed // PACKETS_A_PEER == self._peers.index(peer)
             failed, reasons = failed[own], reasons[own]
-            payloads = [self._payloads[packet] for packet in packets.tolist()]
+            carried = [self._carried[packet] for packet in packets.tolist()]
+            foreign["payloads"] = [packet.payload for packet in carried]
+            foreign["sources"] = np.array([packet.source for packet in carried], dtype="<u4").data
+            foreign["destinations"] = np.array([packet.destination for packet in carried], dtype="<u4").data
+            foreign["sent_times"] = np.array([packet.time for packet in carried], dtype="<i8").data
         if "failures" not in peer.hello.wants:
             failed, reasons = failed[:0], reasons[:0]
         return Stepped(
@@ -286,9 +311,9 @@ class NetworkSide:
             times=times.data,
             hops=hops.data,
             signals_dbm=signals.data,
-            payloads=payloads,
             failed=failed.data,
             failed_reasons=reasons.data,
+            **foreign,
             **feedback,
         )
 

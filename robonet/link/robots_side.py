@@ -161,8 +161,12 @@ def _outcome(stepped: Stepped) -> Outcome:
         signals_dbm=np.frombuffer(stepped.signals_dbm, dtype="<f4").tolist(),
         failed=np.frombuffer(stepped.failed, dtype="<u8").tolist(),
         failed_reasons=[REASONS[reason] for reason in reasons],
-        payloads=stepped.payloads,
     )
+    if stepped.payloads is not None:
+        outcome.payloads = stepped.payloads
+        outcome.sources = np.frombuffer(stepped.sources, dtype="<u4").tolist()
+        outcome.destinations = np.frombuffer(stepped.destinations, dtype="<u4").tolist()
+        outcome.sent_times = np.frombuffer(stepped.sent_times, dtype="<i8").tolist()
     if stepped.neighbour_offsets:
         outcome.neighbours = Neighbours(
             np.frombuffer(stepped.neighbour_offsets, dtype="<u4"),

@@ -221,6 +221,12 @@ class Session:
         times = column(stepped.times, "<i8", rows, "times")
         column(stepped.hops, "<u2", rows, "hops")
         column(stepped.signals_dbm, "<f4", rows, "signals_dbm")
+        if stepped.payloads is not None:
+            _require(len(stepped.payloads) == rows, "payloads are missing")
+            sources = column(stepped.sources, "<u4", rows, "sources")
+            column(stepped.destinations, "<u4", rows, "destinations")
+            column(stepped.sent_times, "<i8", rows, "sent_times")
+            _require(not rows or int(sources.max()) < len(welcome.directory), "a source is no node")
         if rows:
             low, high = welcome.first_node, welcome.first_node + len(hello.nodes)
             _require(bool(((receivers >= low) & (receivers < high)).all()), "a receiver is not a node of this side")

@@ -52,7 +52,10 @@ class Outcome:
     neighbours: "Neighbours | None" = None
     queues: NDArray[np.uint32] | None = None
     payloads: list[memoryview] | None = None
-    """Filled in by the link where bytes travel with the packets."""
+    """Filled in by the link where packets come from another robot simulator, with the next three."""
+    sources: list[int] | None = None
+    destinations: list[int] | None = None
+    sent_times: list[int] | None = None
 
 
 class Neighbours(NamedTuple):
