@@ -34,6 +34,7 @@ class RobotsSide:
         self.timing = Timing()
         self.report: dict[str, Any] | None = None
         """What the network said at the end; None if it never got to."""
+        self.welcome: Welcome | None = None
         self.reason = "failed"
         self.steps_done = 0
         self._simulator = simulator
@@ -60,6 +61,7 @@ class RobotsSide:
         self._connection.send(self._session.send(hello))
         welcome = self._receive(Welcome, self._limits.join_timeout_s, self._stop)
         assert isinstance(welcome, Welcome)
+        self.welcome = welcome
         self._simulator.start(welcome)
         self.timing.begin()
         outcome = self._steps(hello.step_ns, hello.steps, welcome.needs_payloads)

@@ -19,6 +19,7 @@ class Timing:
 
     def begin(self) -> None:
         """The first step begins now."""
+        self.began_at = time.monotonic()
         self._began = time.perf_counter()
         self._cpu_began = time.process_time()
 

@@ -1,0 +1,74 @@
+"""What is installed and usable here."""
+
+import importlib.util
+import os
+import platform
+import shutil
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import NamedTuple
+
+from rich.table import Table
+
+from robonet import __version__
+from robonet.plugins import FAMILIES
+
+
+class Finding(NamedTuple):
+    """One line of the diagnosis."""
+
+    part: str
+    name: str
+    is_usable: bool
+    text: str
+
+
+def diagnosis() -> list[Finding]:
+    """Look at everything that a run may need; starts nothing."""
+    found = [
+        Finding("robonet", "version", True, f"{__version__} on Python {platform.python_version()}, {sys.platform}"),
+        Finding("robonet", "cores", True, f"{_cores()} usable"),
+    ]
+    for package in ("numpy", "numba", "pyzmq", "msgspec", "pydantic", "simpy", "pyarrow"):
+        try:
+            found.append(Finding("package", package, True, version(package)))
+        except PackageNotFoundError:
+            found.append(Finding("package", package, False, f"pip install {package}"))
+    found += _transports()
+    for family in ("networks", "engines"):
+        for name, plugin in FAMILIES[family].items():
+            module = plugin.home.partition(":")[0]
+            usable = importlib.util.find_spec(module) is not None
+            found.append(Finding(family.rstrip("s"), name, usable, plugin.help if usable else f"{module} is missing"))
+    for extra, packages in (("test", ("pytest", "hypothesis", "mypy", "ruff")), ("benchmarks", ("helics", "mosaik"))):
+        missing = [package for package in packages if importlib.util.find_spec(package) is None]
+        text = f"pip install 'robonet[{extra}]' (missing: {', '.join(missing)})" if missing else "installed"
+        found.append(Finding("extra", extra, not missing, text))
+    for tool, purpose in (("podman", "containers"), ("docker", "containers"), ("ip", "network namespaces")):
+        path = shutil.which(tool)
+        found.append(Finding("tool", tool, path is not None, purpose if path else f"not found; only for {purpose}"))
+    return found
+
+
+def _transports() -> list[Finding]:
+    import zmq  # noqa: PLC0415
+
+    has_curve = zmq.has("curve")
+    return [
+        Finding("link", "ipc", bool(zmq.has("ipc")), "the two sides on one machine"),
+        Finding("link", "tcp", True, "across machines; loopback needs no keys"),
+        Finding("link", "curve", has_curve, "keys for other machines" if has_curve else "this libzmq has no CURVE"),
+    ]
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def findings_table(findings: list[Finding]) -> Table:
+    """The diagnosis, for people."""
+    table = Table(box=None, show_header=False, padding=(0, 2))
+    for finding in findings:
+        mark = "[green]✓[/]" if finding.is_usable else "[yellow]–[/]"
+        table.add_row(mark, finding.part, f"[bold]{finding.name}[/]", finding.text)
+    return table

@@ -1,0 +1,229 @@
+"""Start both simulators, watch them, and leave nothing behind; the launcher is not on the data path."""
+
+import contextlib
+import json
+import os
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from robonet.errors import EXIT_DONE, EXIT_INTERRUPTED, EXIT_SIMULATOR, EXIT_USER, UserError
+from robonet.link.endpoints import LONGEST_SOCKET_PATH
+
+SIDES = ("network", "robots")
+WIND_DOWN_S = 12.0
+"""After one side is gone or a stop was asked for, the other one has this long to end in good order."""
+TERMINATE_S = 2.0
+LOG_LINES = 12
+FOLDER_PREFIX = "robonet-"
+
+
+class Verdict(NamedTuple):
+    """How a run ended."""
+
+    exit_code: int
+    status: str
+    message: str
+    """Who is to blame and why; empty when all is well."""
+
+
+class Side:
+    """One simulator as a process."""
+
+    def __init__(self, name: str, arguments: list[str], log: Path, environment: dict[str, str] | None = None) -> None:
+        self.name = name
+        self.log = log
+        self.step = 0
+        self.error: dict[str, Any] | None = None
+        self.was_killed_by_us = False
+        self._buffer = b""
+        self.line, far_end = socket.socketpair()
+        with log.open("ab") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "robonet", name, *arguments, "--control-fd", str(far_end.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                pass_fds=(far_end.fileno(),),
+                start_new_session=True,  # Ctrl-C in a terminal reaches the launcher, which ends both in order
+                env=environment,
+            )
+        far_end.close()
+
+    def read(self) -> bool:
+        """Take in what the side tells; false when the line is broken."""
+        try:
+            data = self.line.recv(65536)
+        except OSError:
+            data = b""
+        *lines, self._buffer = (self._buffer + data).split(b"\n")
+        for line in lines:
+            event = json.loads(line)
+            if event["event"] == "step":
+                self.step = event["step"]
+            elif event["event"] == "error":
+                self.error = event
+        return bool(data)
+
+    def ask_to_stop(self) -> None:
+        """Ask for an orderly end."""
+        with contextlib.suppress(OSError):
+            self.line.sendall(b"stop\n")
+
+    def end(self) -> None:
+        """Make it go away."""
+        if self.process.poll() is None:
+            self.was_killed_by_us = True
+            self.process.terminate()
+            try:
+                self.process.wait(TERMINATE_S)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+    def last_words(self) -> str:
+        """The end of its log, for people."""
+        with contextlib.suppress(OSError):
+            lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES:]
+            if lines:
+                return f"\nlast lines of {self.log}:\n  " + "\n  ".join(lines)
+        return ""
+
+
+class Launcher:
+    """Runs the two sides of one simulation."""
+
+    def __init__(self, on_progress: Callable[[int], None] | None = None) -> None:
+        self._on_progress = on_progress
+        self._sides: dict[str, Side] = {}
+        self._stop_asked_at: float | None = None
+        self._wants_out = False
+        self.steps = 0
+
+    def run(self, arguments: dict[str, list[str]], logs: dict[str, Path]) -> Verdict:
+        """Start, watch to the end, and judge."""
+        before = {n: signal.signal(n, self._on_signal) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+        try:
+            for name in SIDES:
+                self._sides[name] = Side(name, arguments[name], logs[name])
+            self._watch()
+        finally:
+            for side in self._sides.values():
+                side.end()
+                side.line.close()
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        return judge(self._sides, was_stopped=self._stop_asked_at is not None)
+
+    def _watch(self) -> None:
+        deadline: float | None = None
+        with selectors.DefaultSelector() as selector:
+            for side in self._sides.values():
+                selector.register(side.line, selectors.EVENT_READ, side)
+            while any(side.process.poll() is None for side in self._sides.values()):
+                for key, _ in selector.select(timeout=0.1):
+                    if not key.data.read():
+                        selector.unregister(key.fileobj)
+                        with contextlib.suppress(subprocess.TimeoutExpired):
+                            key.data.process.wait(1.0)  # it broke the line because it exits
+                self.steps = self._sides["robots"].step
+                if self._on_progress is not None:
+                    self._on_progress(self.steps)
+                if self._wants_out:
+                    return
+                someone_left = any(side.process.poll() is not None for side in self._sides.values())
+                if deadline is None and (someone_left or self._stop_asked_at is not None):
+                    deadline = time.monotonic() + WIND_DOWN_S
+                if deadline is not None and time.monotonic() > deadline:
+                    return
+        for side in self._sides.values():
+            while side.read():
+                pass
+
+    def _on_signal(self, number: int, frame: object) -> None:
+        """Ask once in good order; asked again, do not ask."""
+        if self._stop_asked_at is None:
+            self._stop_asked_at = time.monotonic()
+            if "robots" in self._sides:
+                self._sides["robots"].ask_to_stop()
+            else:
+                self._wants_out = True
+        else:
+            self._wants_out = True
+
+
+def judge(sides: dict[str, Side], *, was_stopped: bool) -> Verdict:
+    """Name the culprit: whoever died, else whoever failed by itself, else whoever was missed."""
+    names = {"robots": "the robot simulator", "network": "the network simulator"}
+    for side in sides.values():
+        code = side.process.returncode
+        if code is not None and code < 0 and not side.was_killed_by_us:
+            cause = signal.Signals(-code).name
+            hint = " (out of memory?)" if cause == "SIGKILL" else ""
+            text = f"{names[side.name]} was killed by {cause}{hint} around step {side.step}{side.last_words()}"
+            return Verdict(EXIT_SIMULATOR, "failed", text)
+    if was_stopped:
+        return Verdict(EXIT_INTERRUPTED, "interrupted", "interrupted; what was recorded is kept")
+    failed = [side for side in sides.values() if side.error is not None]
+    failed.sort(key=lambda side: (side.error or {})["about_peer"])
+    for side in failed:
+        assert side.error is not None
+        if side.error["exit_code"] == EXIT_USER:
+            return Verdict(EXIT_USER, "failed", side.error["text"])
+        if side.error["exit_code"] == EXIT_INTERRUPTED:
+            return Verdict(EXIT_INTERRUPTED, "interrupted", "interrupted; what was recorded is kept")
+        return Verdict(EXIT_SIMULATOR, "failed", side.error["text"])
+    for side in sides.values():
+        if side.process.returncode != EXIT_DONE:
+            if side.process.returncode == EXIT_INTERRUPTED:
+                return Verdict(EXIT_INTERRUPTED, "interrupted", "interrupted; what was recorded is kept")
+            how = "had to be ended" if side.was_killed_by_us else f"exited with {side.process.returncode}"
+            return Verdict(EXIT_SIMULATOR, "failed", f"{names[side.name]} {how}{side.last_words()}")
+    return Verdict(EXIT_DONE, "finished", "")
+
+
+# --- the private folder of the link ----------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def private_endpoint() -> Any:
+    """An ipc address in a folder that only this user can enter; gone afterwards."""
+    parent = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
+    if not os.access(parent, os.W_OK):
+        parent = Path(tempfile.gettempdir())
+    _sweep(parent)
+    folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}{os.getpid()}-", dir=parent))
+    try:
+        address = f"ipc://{folder}/link"
+        if len(os.fsencode(address)) - 6 > LONGEST_SOCKET_PATH:
+            raise UserError(f"the temporary folder {parent} has too long a name for sockets: set TMPDIR to a shorter one")
+        yield address
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep(parent: Path) -> None:
+    """Take away what a launcher that was killed while starting has left."""
+    for folder in parent.glob(f"{FOLDER_PREFIX}[0-9]*-*"):
+        number = folder.name[len(FOLDER_PREFIX) :].split("-")[0]
+        with contextlib.suppress(OSError, ValueError):
+            if folder.stat().st_uid == os.getuid() and not _is_alive(int(number)):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

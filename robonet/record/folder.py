@@ -1,0 +1,133 @@
+"""The folder of a run: where it is, what is in it, and writing into it so that nothing is ever half there."""
+
+import contextlib
+import json
+import os
+import shutil
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from robonet.errors import RecordError, UserError
+from robonet.scenario import LoadedScenario
+from robonet.scenario.schema import Scenario
+
+SCENARIO = "scenario.yaml"
+SUMMARY = "summary.json"
+TABLES = "tables"
+LOGS = "logs"
+
+
+class RunFolder:
+    """What a run leaves behind."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def tables(self) -> Path:
+        """The tables, a folder of Parquet files each."""
+        return self.path / TABLES
+
+    def log(self, side: str) -> Path:
+        """What a side printed."""
+        return self.path / LOGS / f"{side}.log"
+
+    def write_summary(self, summary: dict[str, Any]) -> None:
+        """Write summary.json, whole or not at all."""
+        self._write(SUMMARY, json.dumps(summary, indent=2, allow_nan=False) + "\n")
+
+    def read_summary(self) -> dict[str, Any] | None:
+        """The summary, if the run got to write one."""
+        try:
+            found: dict[str, Any] = json.loads((self.path / SUMMARY).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise UserError(f"cannot read {self.path / SUMMARY}: {error}") from error
+        return found
+
+    def write_scenario(self, loaded: LoadedScenario) -> Path:
+        """Write the scenario as resolved: it can be run again from here."""
+        text = yaml.safe_dump(resolved(loaded), sort_keys=False, allow_unicode=True, width=110)
+        self._write(SCENARIO, text)
+        return self.path / SCENARIO
+
+    def _write(self, name: str, text: str) -> None:
+        path = self.path / name
+        hidden = path.with_name(f".{name}.{os.getpid()}")
+        try:
+            hidden.write_text(text, encoding="utf-8")
+            hidden.replace(path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                hidden.unlink(missing_ok=True)
+            raise RecordError(f"cannot write {path}: {error.strerror}") from error
+
+
+def resolved(loaded: LoadedScenario) -> dict[str, Any]:
+    """The scenario as plain data with variants applied and file names that hold from anywhere."""
+    data: dict[str, Any] = loaded.scenario.model_dump(mode="json", exclude_defaults=True, exclude={"variants"})
+    base = loaded.base.resolve()
+    for entry in [*data.get("robots", ()), *data.get("stations", ()), *data.get("hooks", ()), data.get("network", {})]:
+        for key in ("controller", "hook", "model"):
+            reference = entry.get(key)
+            if isinstance(reference, str) and reference.rpartition(":")[0].endswith(".py"):
+                entry[key] = str(base / reference)
+        for kind in ("ns2", "csv"):
+            source = (entry.get("motion") or {}).get(kind)
+            if source:
+                source["file"] = str(base / source["file"])
+    return data
+
+
+def scenario_hash(scenario: Scenario) -> str:
+    """Eight digits that tell scenarios apart, whatever their seed and wherever they lie."""
+    text = scenario.model_dump_json(exclude={"seed", "variants", "description"})
+    return blake2b(text.encode(), digest_size=4).hexdigest()
+
+
+def create_run_folder(scenario: Scenario, out: Path | None) -> RunFolder:
+    """Make `out`, or a new folder under runs/; an earlier run in `out` is replaced, anything else is not touched."""
+    try:
+        if out is not None:
+            if out.exists():
+                _clear(out)
+            out.mkdir(parents=True, exist_ok=True)
+            path = out
+        else:
+            path = _new_below(Path("runs"), f"{scenario.name}-{scenario.seed}-{scenario_hash(scenario)}")
+        (path / LOGS).mkdir(exist_ok=True)
+        (path / TABLES).mkdir(exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot make the run folder: {error.filename}: {error.strerror}") from error
+    return RunFolder(path)
+
+
+def _clear(out: Path) -> None:
+    if not out.is_dir():
+        raise UserError(f"--out {out} is a file")
+    names = {entry.name for entry in out.iterdir()}
+    if not names:
+        return
+    if not {SCENARIO, TABLES} <= names:
+        raise UserError(f"--out {out} is not empty and holds no earlier run; name another folder")
+    for name in (SUMMARY, SCENARIO):
+        (out / name).unlink(missing_ok=True)
+    for name in (TABLES, LOGS):
+        shutil.rmtree(out / name, ignore_errors=True)
+
+
+def _new_below(parent: Path, name: str) -> Path:
+    parent.mkdir(parents=True, exist_ok=True)
+    number = 1
+    while True:
+        path = parent / (name if number == 1 else f"{name}-{number}")
+        try:
+            path.mkdir()
+        except FileExistsError:
+            number += 1
+        else:
+            return path

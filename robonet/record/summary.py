@@ -1,0 +1,87 @@
+"""summary.json: one object with everything that scripts ask of a run."""
+
+import json
+import platform
+from hashlib import blake2b
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, NamedTuple
+
+from robonet import __version__
+from robonet.link.messages import PROTOCOL_VERSION
+from robonet.record.statistics import delay_figures
+from robonet.scenario.schema import Scenario
+
+
+class RobotsReport(NamedTuple):
+    """What the robot side knows at the end."""
+
+    status: str
+    steps: int
+    step_ns: int
+    seen_delays_ns: list[int]
+    digests: dict[str, str]
+    metrics: dict[str, float]
+    wall_s: float
+    startup_s: float
+    cpu_s: float
+    exchange_s: float
+    waiting_s: float
+    model: str
+
+
+def compose(scenario: Scenario, robots: RobotsReport, network: dict[str, Any], run_dir: str) -> dict[str, Any]:
+    """The summary of a run, from what both sides say of it."""
+    simulated_s = robots.steps * robots.step_ns / 1e9
+    packets = network["packets"]
+    times = network.get("time", {})
+    stepping_s = max(robots.wall_s - robots.startup_s, 1e-9)
+    digests = {**robots.digests, "network": network.get("digest", "")}
+    return {
+        "scenario": scenario.name,
+        "seed": scenario.seed,
+        "network": robots.model,
+        "digest": overall_digest(digests, robots.metrics),
+        "status": robots.status,
+        "simulated_s": simulated_s,
+        "steps": robots.steps,
+        "robots": sum(group.count for group in scenario.robots),
+        "stations": len(scenario.stations),
+        "packets": packets,
+        "broadcasts": network["broadcasts"],
+        "multicasts": network.get("multicasts", {"sent": 0, "receptions": 0}),
+        "delivery_ratio": packets["delivered"] / packets["sent"] if packets["sent"] else None,
+        "delay_s": network["delay_s"],
+        "delay_seen_s": delay_figures(robots.seen_delays_ns),
+        "hops": network["hops"],
+        "time": {
+            "wall_s": robots.wall_s,
+            "robots_cpu_s": robots.cpu_s,
+            "network_cpu_s": times.get("cpu_s"),
+            "exchange_s": robots.exchange_s,
+            "waiting_robots_s": robots.waiting_s,
+            "waiting_network_s": times.get("waiting_s"),
+            "startup_s": robots.startup_s,
+            "real_time_factor": simulated_s / stepping_s,
+        },
+        "metrics": robots.metrics,
+        "digests": digests,
+        "versions": versions(),
+        "run_dir": run_dir,
+    }
+
+
+def overall_digest(digests: dict[str, str], metrics: dict[str, float]) -> str:
+    """One digest of motion, traffic, arrivals, fates and metrics."""
+    text = json.dumps([sorted(digests.items()), sorted(metrics.items())])
+    return blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """What took part."""
+    found = {"robonet": __version__, "protocol": str(PROTOCOL_VERSION), "python": platform.python_version()}
+    for package in ("numpy", "numba", "pyzmq", "msgspec", "simpy", "pyarrow"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "missing"
+    return found
