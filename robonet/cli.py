@@ -20,7 +20,7 @@ class _Parser(argparse.ArgumentParser):
         if "invalid choice" in message:
             word = message.split("'")[1]
             names = [name for action in self._actions for name in (action.choices or ())]
-            message = message.split(" (choose")[0] + closest(word, [str(name) for name in names])
+            message = message.split(" (choose", maxsplit=1)[0] + closest(word, [str(name) for name in names])
             message += f"; choose from {', '.join(str(name) for name in names)}"
         self.exit(EXIT_USER, f"error: {message}\ntry: {self.prog} --help\n")
 
@@ -107,13 +107,22 @@ def _scenario_options(parser: argparse.ArgumentParser, *, optional: bool = False
     parser.add_argument("--duration", type=float, metavar="S", help="another duration in simulated seconds")
     parser.add_argument("--variant", metavar="NAME", help="a variant named in the scenario")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="PATH=VALUE", help="change anything, e.g. network.disk.range_m=80"
+        "--set",
+        action="append",
+        default=[],
+        metavar="PATH=VALUE",
+        help="change anything, e.g. network.disk.range_m=80",
     )
 
 
 def _realtime_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--realtime", type=float, nargs="?", const=1.0, metavar="FACTOR", help="pace to real time, or a multiple of it"
+        "--realtime",
+        type=float,
+        nargs="?",
+        const=1.0,
+        metavar="FACTOR",
+        help="pace to real time, or a multiple of it",
     )
 
 
@@ -126,7 +135,7 @@ def _side_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _loaded(options: argparse.Namespace) -> Any:
-    from robonet.scenario import load_scenario  # noqa: PLC0415
+    from robonet.scenario import load_scenario
 
     overrides = list(options.set)
     if options.network is not None:
@@ -150,10 +159,10 @@ def _real_time_factor(options: argparse.Namespace) -> float | None:
 
 def _run(options: argparse.Namespace) -> int:
     started = time.monotonic()
-    from rich.console import Console  # noqa: PLC0415
+    from rich.console import Console
 
-    from robonet.console import progress_bar, summary_table  # noqa: PLC0415
-    from robonet.runs import prepare, run_scenario  # noqa: PLC0415
+    from robonet.console import progress_bar, summary_table
+    from robonet.runs import prepare, run_scenario
 
     loaded = _loaded(options)
     factor = _real_time_factor(options)
@@ -171,10 +180,10 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from rich.console import Console  # noqa: PLC0415
+    from rich.console import Console
 
-    from robonet.console import explanation  # noqa: PLC0415
-    from robonet.scenario import Scenario, load_scenario  # noqa: PLC0415
+    from robonet.console import explanation
+    from robonet.scenario import Scenario, load_scenario
 
     if options.schema:
         print(json.dumps(Scenario.model_json_schema(), indent=2))  # noqa: T201
@@ -194,16 +203,16 @@ def _list(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({name: plugin.help for name, plugin in FAMILIES[options.family].items()}))  # noqa: T201
         return EXIT_DONE
-    from rich.console import Console  # noqa: PLC0415
+    from rich.console import Console
 
-    from robonet.console import family_table  # noqa: PLC0415
+    from robonet.console import family_table
 
     Console().print(family_table(options.family))
     return EXIT_DONE
 
 
 def _new(options: argparse.Namespace) -> int:
-    from robonet.scenario.starter import write_starter  # noqa: PLC0415
+    from robonet.scenario.starter import write_starter
 
     for path in write_starter(options.folder):
         print(f"wrote {path}")  # noqa: T201
@@ -212,7 +221,7 @@ def _new(options: argparse.Namespace) -> int:
 
 
 def _robots(options: argparse.Namespace) -> int:
-    from robonet.robots.process import RobotsOptions, run_robots  # noqa: PLC0415
+    from robonet.robots.process import RobotsOptions, run_robots
 
     return run_robots(
         _loaded(options),
@@ -229,7 +238,7 @@ def _robots(options: argparse.Namespace) -> int:
 
 
 def _network(options: argparse.Namespace) -> int:
-    from robonet.network.process import NetworkOptions, run_network  # noqa: PLC0415
+    from robonet.network.process import NetworkOptions, run_network
 
     if options.peers < 1:
         raise UserError("--peers must be at least 1")
@@ -247,10 +256,10 @@ def _network(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    from rich.console import Console  # noqa: PLC0415
+    from rich.console import Console
 
-    from robonet.console import summary_table  # noqa: PLC0415
-    from robonet.runs import summary_of  # noqa: PLC0415
+    from robonet.console import summary_table
+    from robonet.runs import summary_of
 
     summary = summary_of(options.folder)
     if options.json:
@@ -261,8 +270,8 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from robonet.record.ns2_export import export_ns2  # noqa: PLC0415
-    from robonet.runs import run_folder  # noqa: PLC0415
+    from robonet.record.ns2_export import export_ns2
+    from robonet.runs import run_folder
 
     folder = run_folder(options.folder)
     if options.output is None:
@@ -278,7 +287,7 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _keys(options: argparse.Namespace) -> int:
-    from robonet.link.keys import make_keys  # noqa: PLC0415
+    from robonet.link.keys import make_keys
 
     for path in make_keys(options.folder):
         print(f"wrote {path}")  # noqa: T201
@@ -286,13 +295,13 @@ def _keys(options: argparse.Namespace) -> int:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from robonet.doctor import diagnosis, findings_table  # noqa: PLC0415
+    from robonet.doctor import diagnosis, findings_table
 
     findings = diagnosis()
     if options.json:
         print(json.dumps([finding._asdict() for finding in findings]))  # noqa: T201
     else:
-        from rich.console import Console  # noqa: PLC0415
+        from rich.console import Console
 
         Console().print(findings_table(findings))
     return EXIT_DONE

@@ -50,7 +50,10 @@ def summary_table(summary: dict[str, Any]) -> Panel:
         share = "" if ratio is None else f"  [bold]{100 * ratio:.1f} %[/]"
         table.add_row("delivered", f"{number(packets['delivered'])} of {number(packets['sent'])} packets{share}")
         for reason, count in sorted(packets["dropped"].items(), key=lambda item: -item[1]):
-            table.add_row("dropped", f"{number(count)} {reason.replace('_', ' ')} ({100 * count / packets['sent']:.1f} %)")
+            table.add_row(
+                "dropped",
+                f"{number(count)} {reason.replace('_', ' ')} ({100 * count / packets['sent']:.1f} %)",
+            )
         if summary["hops"]["mean"] is not None:
             table.add_row("hops", f"mean {number(summary['hops']['mean'])}, max {summary['hops']['max']}")
         table.add_row("delay", milliseconds(summary["delay_s"]))
@@ -59,7 +62,10 @@ def summary_table(summary: dict[str, Any]) -> Panel:
         counts = summary.get(name, {"sent": 0})
         if counts["sent"]:
             heard = number(counts["receptions"] / counts["sent"])
-            table.add_row(name, f"{number(counts['sent'])} sent, heard {number(counts['receptions'])} times ({heard} each)")
+            table.add_row(
+                name,
+                f"{number(counts['sent'])} sent, heard {number(counts['receptions'])} times ({heard} each)",
+            )
     if not packets["sent"] and not summary["broadcasts"]["sent"]:
         table.add_row("traffic", "nothing was sent")
     for name, value in summary["metrics"].items():
@@ -71,12 +77,18 @@ def summary_table(summary: dict[str, Any]) -> Panel:
             f"{number(time['wall_s'], 's')} in all, {number(time['startup_s'], 's')} of it starting; "
             f"CPU: robots {number(time['robots_cpu_s'], 's')}, network {number(time['network_cpu_s'], 's')}; "
             f"exchange {number(time['exchange_s'], 's')}; "
-            f"waiting: robots {number(time['waiting_robots_s'], 's')}, network {number(time['waiting_network_s'], 's')}",
+            f"waiting: robots {number(time['waiting_robots_s'], 's')}, "
+            f"network {number(time['waiting_network_s'], 's')}",
         )
     if summary.get("digest"):
         table.add_row("digest", summary["digest"])
     table.add_row("results", str(summary["run_dir"]))
-    return Panel(table, title=f"[bold]{summary['scenario']}[/] over {summary['network']}", border_style=colour, expand=False)
+    return Panel(
+        table,
+        title=f"[bold]{summary['scenario']}[/] over {summary['network']}",
+        border_style=colour,
+        expand=False,
+    )
 
 
 def explanation(loaded: LoadedScenario) -> Table:
@@ -135,14 +147,19 @@ def family_table(family: str) -> Table:
 def progress_bar(console: Console, name: str, steps: int, *, shown: bool) -> Iterator[Any]:
     """A bar over the steps; yields a function to call with how many are done."""
     if not shown or not console.is_terminal:
-        yield lambda done: None
+        yield lambda _: None
         return
-    import time  # noqa: PLC0415
+    import time
 
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     started = time.monotonic()
-    columns = (TextColumn("[bold]{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("[bold]{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(f"{name}: starting", total=steps)
 

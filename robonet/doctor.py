@@ -40,7 +40,10 @@ def diagnosis() -> list[Finding]:
             module = plugin.home.partition(":")[0]
             usable = importlib.util.find_spec(module) is not None
             found.append(Finding(family.rstrip("s"), name, usable, plugin.help if usable else f"{module} is missing"))
-    for extra, packages in (("test", ("pytest", "hypothesis", "mypy", "ruff")), ("benchmarks", ("helics", "mosaik"))):
+    for extra, packages in (
+        ("test", ("pytest", "hypothesis", "mypy", "ruff")),
+        ("benchmarks", ("helics", "mosaik")),
+    ):
         missing = [package for package in packages if importlib.util.find_spec(package) is None]
         text = f"pip install 'robonet[{extra}]' (missing: {', '.join(missing)})" if missing else "installed"
         found.append(Finding("extra", extra, not missing, text))
@@ -51,7 +54,7 @@ def diagnosis() -> list[Finding]:
 
 
 def _transports() -> list[Finding]:
-    import zmq  # noqa: PLC0415
+    import zmq
 
     has_curve = zmq.has("curve")
     return [

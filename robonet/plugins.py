@@ -23,7 +23,8 @@ class Plugin(NamedTuple):
 NETWORKS = {
     "ideal": Plugin("robonet.network.ideal:IdealNetwork", "everything arrives, after a delay of your choice"),
     "disk": Plugin(
-        "robonet.network.disk:DiskNetwork", "radios with a range, a loss probability and a delay per hop; multi-hop"
+        "robonet.network.disk:DiskNetwork",
+        "radios with a range, a loss probability and a delay per hop; multi-hop",
     ),
 }
 ROBOTS = {
@@ -32,7 +33,8 @@ ROBOTS = {
 }
 ENGINES = {
     "kinematics2d": Plugin(
-        "robonet.robots.engines.kinematics2d:Kinematics2D", "differential drive in the plane; bodies push apart"
+        "robonet.robots.engines.kinematics2d:Kinematics2D",
+        "differential drive in the plane; bodies push apart",
     ),
 }
 SENSORS = {

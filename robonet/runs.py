@@ -26,7 +26,11 @@ class PreparedRun(NamedTuple):
 
 
 def prepare(
-    loaded: LoadedScenario, out: Path | None, link: str | None, real_time_factor: float | None, started_at: float
+    loaded: LoadedScenario,
+    out: Path | None,
+    link: str | None,
+    real_time_factor: float | None,
+    started_at: float,
 ) -> PreparedRun:
     """Check what can be checked and make the run folder."""
     if link is not None and parse_endpoint(link).is_public:
@@ -54,7 +58,7 @@ def run_scenario(run: PreparedRun, on_progress: Callable[[int], None] | None = N
     summary = folder.read_summary()
     try:
         if summary is None or verdict.status == "failed":
-            from robonet.record.recover import recover_summary  # noqa: PLC0415  (needs pyarrow, which is slow)
+            from robonet.record.recover import recover_summary  # needs pyarrow, which is slow
 
             summary = recover_summary(folder, verdict.status, time.monotonic() - run.started_at)
             summary["error"] = verdict.message
@@ -76,7 +80,7 @@ def summary_of(path: Path) -> dict[str, Any]:
     folder = run_folder(path)
     summary = folder.read_summary()
     if summary is None:
-        from robonet.record.recover import recover_summary  # noqa: PLC0415
+        from robonet.record.recover import recover_summary
 
         summary = recover_summary(folder, "failed")
         summary["error"] = "the run was killed before it could write a summary"

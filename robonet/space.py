@@ -21,9 +21,7 @@ class Grid(NamedTuple):
     rows: int
 
     @staticmethod
-    def covering(
-        left_m: float, bottom_m: float, right_m: float, top_m: float, reach_m: float, points: int
-    ) -> "Grid":
+    def covering(left_m: float, bottom_m: float, right_m: float, top_m: float, reach_m: float, points: int) -> "Grid":
         """Make a grid in which points nearer than `reach_m` share a cell or are in adjoining ones.
 
         Cells grow with the emptiness of the rectangle: about one cell a point, however large the arena.
@@ -61,9 +59,7 @@ def sort_into_cells(x: Floats, y: Floats, grid: Grid, starts: Ints, order: Ints)
 
 
 @kernel
-def _neighbours(
-    xyz: Floats, range_m: Floats, grid: Grid, starts: Ints, order: Ints, offsets: Ints, nodes: Ints
-) -> int:
+def _neighbours(xyz: Floats, range_m: Floats, grid: Grid, starts: Ints, order: Ints, offsets: Ints, nodes: Ints) -> int:
     """Write the rows of neighbours, each ascending, as far as `nodes` has room; return the room they need."""
     found = 0
     for i in range(len(xyz)):

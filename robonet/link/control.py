@@ -72,5 +72,3 @@ class Control:
         if self._is_signalled:
             raise KeyboardInterrupt
         self._is_signalled = True
-
-

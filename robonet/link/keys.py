@@ -8,7 +8,7 @@ import zmq.auth
 from robonet.errors import UserError
 
 SIDES = ("network", "robots")
-SECRET = ".key_secret"
+SECRET = ".key_secret"  # noqa: S105  (the end of a file name)
 PUBLIC = ".key"
 
 Pair = tuple[bytes, bytes]

@@ -204,7 +204,9 @@ def private_endpoint() -> Any:
     try:
         address = f"ipc://{folder}/link"
         if len(os.fsencode(address)) - 6 > LONGEST_SOCKET_PATH:
-            raise UserError(f"the temporary folder {parent} has too long a name for sockets: set TMPDIR to a shorter one")
+            raise UserError(
+                f"the temporary folder {parent} has too long a name for sockets: set TMPDIR to a shorter one"
+            )
         yield address
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -18,6 +18,7 @@ from robonet.link.messages import (
     Ended,
     Error,
     Hello,
+    Node,
     Step,
     Stepped,
     Welcome,
@@ -156,7 +157,9 @@ class NetworkSide:
 
     def _setup(self) -> Setup:
         first = self._peers[0].hello
-        nodes, groups, wants = [], set(), set()
+        nodes: list[Node] = []
+        groups: set[str] = set()
+        wants: set[str] = set()
         for peer in self._peers:
             hello = peer.hello
             if (hello.step_ns, hello.steps, hello.seed) != (first.step_ns, first.steps, first.seed):
@@ -263,9 +266,14 @@ class NetworkSide:
             parts.append(part)
         if len(parts) == 1:
             return parts[0]
-        columns = (np.concatenate(column) for column in zip(*(part[:5] for part in parts), strict=True))
-        payloads = [payload for part in parts for payload in part.payloads or ()]
-        return Transmissions(*columns, payloads=payloads)
+        return Transmissions(
+            np.concatenate([part.packets for part in parts]),
+            np.concatenate([part.sources for part in parts]),
+            np.concatenate([part.destinations for part in parts]),
+            np.concatenate([part.sizes for part in parts]),
+            np.concatenate([part.times for part in parts]),
+            [payload for part in parts for payload in part.payloads or ()],
+        )
 
     def _carry(self, part: Transmissions) -> None:
         """Keep bytes for receivers at other robot simulators, for as long as a packet can reasonably travel."""
@@ -357,5 +365,3 @@ class NetworkSide:
                     self._listener.send(peer.key, peer.session.send(message))
                 except PeerLost:
                     log.info("%s is not there to hear: %s", peer.session.peer_name, text)
-
-

@@ -23,7 +23,7 @@ def run_side(control: Control, work: Callable[[], int]) -> int:
     except RobonetError as error:
         _tell(control, error, error.exit_code, str(error), about_peer=isinstance(error, (PeerLost, PeerError)))
         return error.exit_code
-    except Exception as error:  # noqa: BLE001  (the last resort of a process: nothing may pass unreported)
+    except Exception as error:
         text = f"internal error: {type(error).__name__}: {error}\n{traceback.format_exc()}"
         _tell(control, error, EXIT_SIMULATOR, text, about_peer=False)
         return EXIT_SIMULATOR

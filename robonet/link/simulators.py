@@ -28,9 +28,15 @@ class Transmissions(NamedTuple):
     @staticmethod
     def of(rows: list[tuple[int, int, int, int, int]], payloads: list[memoryview] | None = None) -> "Transmissions":
         """From rows of (packet, source, destination, size, time)."""
-        columns = list(zip(*rows, strict=True)) if rows else [()] * 5
-        types = ("<u8", "<u4", "<u4", "<u4", "<i8")
-        return Transmissions(*(np.array(c, dtype=t) for c, t in zip(columns, types, strict=True)), payloads=payloads)
+        numbers, sources, destinations, sizes, times = zip(*rows, strict=True) if rows else [()] * 5
+        return Transmissions(
+            np.array(numbers, dtype="<u8"),
+            np.array(sources, dtype="<u4"),
+            np.array(destinations, dtype="<u4"),
+            np.array(sizes, dtype="<u4"),
+            np.array(times, dtype="<i8"),
+            payloads,
+        )
 
 
 NO_TRANSMISSIONS = Transmissions.of([])

@@ -66,7 +66,9 @@ class _Socket:
             except zmq.Again:
                 return found
 
-    def _wait(self, take: Callable[[], Any], timeout_s: float, stop: Callable[[], bool], check: Callable[[], None]) -> Any:
+    def _wait(
+        self, take: Callable[[], Any], timeout_s: float, stop: Callable[[], bool], check: Callable[[], None]
+    ) -> Any:
         """Receive; between slices of silence look for death, a request to stop, and the deadline."""
         try:
             return take()

@@ -48,7 +48,8 @@ class DiskNetwork:
         self._tells_neighbours = "neighbours" in setup.wants
         self.forwarding: Forwarding = SingleHop(self)
         if self.settings.multihop:
-            self.forwarding = {"shortest-path": ShortestPath, "flooding": Flooding}[self.settings.routing](self)
+            is_flooding = self.settings.routing == "flooding"
+            self.forwarding = Flooding(self) if is_flooding else ShortestPath(self)
         return Offer("disk", frozenset({"failures", "neighbours"}))
 
     def step(self, until: int, positions_m: Floats, transmissions: Transmissions) -> Outcome:
@@ -202,7 +203,13 @@ class ShortestPath:
             following = int(near[distances[near] == distances[node] - 1][0])
             succeeds = network.hop_succeeds(node)
             network.loop.at(
-                network.loop.now + network.delay_ns, self._arrive, packet, receiver, following, hops + 1, succeeds
+                network.loop.now + network.delay_ns,
+                self._arrive,
+                packet,
+                receiver,
+                following,
+                hops + 1,
+                succeeds,
             )
 
     def _arrive(self, packet: Packet, receiver: int, node: int, hops: int, succeeds: bool) -> None:

@@ -136,7 +136,11 @@ class Ledger:
             self._recorder.flush()
         dropped = {reason: self._fates[reason] for reason in REASONS if self._fates[reason]}
         return {
-            "packets": {"sent": self._sent["unicast"], "delivered": self._fates[DELIVERED], "dropped": dropped},
+            "packets": {
+                "sent": self._sent["unicast"],
+                "delivered": self._fates[DELIVERED],
+                "dropped": dropped,
+            },
             "broadcasts": {"sent": self._sent["broadcast"], "receptions": self._receptions["broadcast"]},
             "multicasts": {"sent": self._sent["group"], "receptions": self._receptions["group"]},
             "delay_s": delay_figures(self._delays_ns),

@@ -39,7 +39,10 @@ def run_network(loaded: LoadedScenario, options: NetworkOptions) -> int:
         recorder = Recorder(RunFolder(options.out).tables) if options.out is not None else None
         model = load(scenario.network.model, "networks", loaded.base)
         listener = ZmqListener(
-            parse_endpoint(options.link), options.keys, scenario.limits.heartbeat_timeout_s, options.private_folder
+            parse_endpoint(options.link),
+            options.keys,
+            scenario.limits.heartbeat_timeout_s,
+            options.private_folder,
         )
         try:
             side = NetworkSide(

@@ -71,7 +71,12 @@ def resolved(loaded: LoadedScenario) -> dict[str, Any]:
     """The scenario as plain data with variants applied and file names that hold from anywhere."""
     data: dict[str, Any] = loaded.scenario.model_dump(mode="json", exclude_defaults=True, exclude={"variants"})
     base = loaded.base.resolve()
-    for entry in [*data.get("robots", ()), *data.get("stations", ()), *data.get("hooks", ()), data.get("network", {})]:
+    for entry in [
+        *data.get("robots", ()),
+        *data.get("stations", ()),
+        *data.get("hooks", ()),
+        data.get("network", {}),
+    ]:
         for key in ("controller", "hook", "model"):
             reference = entry.get(key)
             if isinstance(reference, str) and reference.rpartition(":")[0].endswith(".py"):

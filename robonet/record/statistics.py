@@ -13,7 +13,12 @@ def delay_figures(delays_ns: Sequence[int] | NDArray[Any]) -> dict[str, float | 
         return {"mean": None, "p50": None, "p95": None, "max": None}
     delays_s = np.asarray(delays_ns, dtype=np.float64) / 1e9
     p50, p95 = np.percentile(delays_s, (50, 95))
-    return {"mean": float(delays_s.mean()), "p50": float(p50), "p95": float(p95), "max": float(delays_s.max())}
+    return {
+        "mean": float(delays_s.mean()),
+        "p50": float(p50),
+        "p95": float(p95),
+        "max": float(delays_s.max()),
+    }
 
 
 def hop_figures(hops: Sequence[int] | NDArray[Any]) -> dict[str, float | int | None]:

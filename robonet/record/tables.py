@@ -48,8 +48,8 @@ class Table:
         """Write what was gathered as one more part, whole or not at all."""
         if not self._waiting:
             return
-        import pyarrow as pa  # noqa: PLC0415  (slow to import, needed late)
-        import pyarrow.parquet as pq  # noqa: PLC0415
+        import pyarrow as pa  # slow to import, needed late
+        import pyarrow.parquet as pq
 
         if self._rows:
             by_column = zip(*self._rows, strict=True)
@@ -114,8 +114,8 @@ def read_table(folder: Path) -> dict[str, np.ndarray[Any, Any]] | None:
     parts = sorted(folder.glob("[0-9]*.parquet"))
     if not parts:
         return None
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
     try:
         whole = pa.concat_tables([pq.read_table(part) for part in parts])

@@ -30,6 +30,4 @@ def _ring(count: int) -> tuple[float, ...]:
 
 
 FOOT_BOT = RobotKind(0.085, 0.14, _ring(24), 0.1)
-E_PUCK = RobotKind(
-    0.035, 0.053, tuple(math.radians(a) for a in (17, 47, 90, 150, 210, 270, 313, 343)), 0.1
-)
+E_PUCK = RobotKind(0.035, 0.053, tuple(math.radians(a) for a in (17, 47, 90, 150, 210, 270, 313, 343)), 0.1)

@@ -11,8 +11,8 @@ from robonet.clock import ns_from_s
 from robonet.errors import UserError
 from robonet.robots import motion_files
 from robonet.robots.world import Group, World
-from robonet.scenario.schema import RandomWalk, RandomWaypoint, Robots
 from robonet.scenario.schema import Path as PathSettings
+from robonet.scenario.schema import RandomWalk, RandomWaypoint, Robots
 from robonet.streams import stream
 
 FOREVER = 2**62
@@ -38,7 +38,9 @@ class PrescribedMotion:
             settings = group.settings
             if isinstance(settings, Robots) and settings.motion is not None:
                 for row, (start, legs) in zip(
-                    range(group.rows.start, group.rows.stop), _legs_of(world, group, settings, base), strict=True
+                    range(group.rows.start, group.rows.stop),
+                    _legs_of(world, group, settings, base),
+                    strict=True,
                 ):
                     if start is not None:
                         world.xyz[row, :2] = start
@@ -106,7 +108,7 @@ def _legs_of(world: World, group: Group, settings: Robots, base: Path) -> list[t
 def _random_waypoint(world: World, row: int, settings: RandomWaypoint) -> Iterator[Leg]:
     rng = stream(world.seed, "motion", world.stream_keys[row])
     low, high = world.arena.low_m, world.arena.high_m
-    time, x, y = 0, *world.xyz[row, :2].tolist()
+    time, x, y = 0, float(world.xyz[row, 0]), float(world.xyz[row, 1])
     while True:
         to_x, to_y = rng.uniform(low[0], high[0]), rng.uniform(low[1], high[1])
         speed = rng.uniform(*settings.speed_m_s)
@@ -123,7 +125,7 @@ def _random_walk(world: World, row: int, settings: RandomWalk) -> Iterator[Leg]:
     """Straight legs; one that would leave the arena ends at the border and is mirrored there."""
     rng = stream(world.seed, "motion", world.stream_keys[row])
     low, high = world.arena.low_m, world.arena.high_m
-    time, x, y = 0, *world.xyz[row, :2].tolist()
+    time, x, y = 0, float(world.xyz[row, 0]), float(world.xyz[row, 1])
     while True:
         heading = rng.uniform(-math.pi, math.pi)
         left_s = rng.uniform(*settings.leg_s)

@@ -68,7 +68,9 @@ class _Taken:
         dx, dy = point[0] - rows[:, 0], point[1] - rows[:, 1]
         u = np.abs(dx * rows[:, COS] + dy * rows[:, SIN]) - rows[:, HALF_X]
         v = np.abs(dy * rows[:, COS] - dx * rows[:, SIN]) - rows[:, HALF_Y]
-        gaps: np.ndarray[tuple[int], np.dtype[np.float64]] = np.hypot(np.maximum(u, 0), np.maximum(v, 0)) - rows[:, ROUND]
+        gaps: np.ndarray[tuple[int], np.dtype[np.float64]] = (
+            np.hypot(np.maximum(u, 0), np.maximum(v, 0)) - rows[:, ROUND]
+        )
         return gaps
 
     def _cell(self, point: tuple[float, float]) -> tuple[int, int]:

@@ -1,5 +1,6 @@
 """The robots' radios: what controllers say and hear, and the bytes that the network never needs to see."""
 
+import math
 from collections import deque
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -107,7 +108,14 @@ class Ether:
             )
             self._deliveries = recorder.table(
                 "deliveries",
-                {"packet": "u8", "receiver": "i4", "sent_ns": "i8", "arrived_ns": "i8", "seen_ns": "i8", "hops": "u2"},
+                {
+                    "packet": "u8",
+                    "receiver": "i4",
+                    "sent_ns": "i8",
+                    "arrived_ns": "i8",
+                    "seen_ns": "i8",
+                    "hops": "u2",
+                },
                 {"receiver": names},
             )
 
@@ -180,9 +188,7 @@ class Ether:
                 self._failures.setdefault(row, []).append(FailedSend(self.names[row], to, sent.payload, reason))
 
     def _take_arrivals(self, outcome: Outcome, now: int) -> None:
-        self.heard_digest.update(
-            repr((outcome.packets, outcome.receivers, outcome.times, outcome.hops)).encode()
-        )
+        self.heard_digest.update(repr((outcome.packets, outcome.receivers, outcome.times, outcome.hops)).encode())
         columns = (outcome.packets, outcome.receivers, outcome.times, outcome.hops, outcome.signals_dbm)
         for index, (packet, node, time, hops, signal) in enumerate(zip(*columns, strict=True)):
             row = node - self._first_node
@@ -209,7 +215,7 @@ class Ether:
                     sent.time,
                     time,
                     hops,
-                    None if signal != signal else signal,
+                    None if math.isnan(signal) else signal,
                     self.names[row],
                     row - self._groups_first[row],
                 )
@@ -339,4 +345,6 @@ class SwarmRadio:
 def require_feedback(name: str, wants: Sequence[str]) -> None:
     """Refuse to answer what was never asked for."""
     if name not in wants:
-        raise RuntimeError(f'the network was not asked for this: put `feedback = ("{name}",)` into the controller class')
+        raise RuntimeError(
+            f'the network was not asked for this: put `feedback = ("{name}",)` into the controller class'
+        )

@@ -24,9 +24,7 @@ from robonet.scenario.schema import Robots, Scenario
 class RobonetRobots:
     """A `RobotSimulator` (robonet.link.simulators) made of a scenario."""
 
-    def __init__(
-        self, scenario: Scenario, base: Path, recorder: Recorder | None = None, peer: str = "robots"
-    ) -> None:
+    def __init__(self, scenario: Scenario, base: Path, recorder: Recorder | None = None, peer: str = "robots") -> None:
         kinds = {group.kind: load(group.kind, "robots", base) for group in scenario.robots}
         self.world = World(scenario, kinds)
         self._peer = peer

@@ -77,7 +77,10 @@ class World:
         widest = float(self.body_m.max()) if len(self.body_m) else 0.0
         self.obstacles: Floats = obstacle_rows(self.arena)
         self.grid = Grid.covering(
-            *self.arena.low_m, *self.arena.high_m, 2 * widest + ray_m, max(self.robots, 4 * len(self.obstacles))
+            *self.arena.low_m,
+            *self.arena.high_m,
+            2 * widest + ray_m,
+            max(self.robots, 4 * len(self.obstacles)),
         )
         self.cell_starts = np.zeros(self.grid.columns * self.grid.rows + 1, dtype=np.int64)
         self.cell_order = np.zeros(len(self.xyz), dtype=np.int64)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from robonet.clock import ns_from_s
 from robonet.plugins import closest, problem_with
-from robonet.scenario.schema import MotionFile, Place, Scenario, Stream
+from robonet.scenario.schema import MotionFile, Place, Robots, Scenario, Station, Stream
 
 Steps = tuple[str | int, ...]
 RESERVED_NAMES = ("all", "random")
@@ -44,21 +44,23 @@ def _check_names(scenario: Scenario, found: list[Problem]) -> None:
     if not scenario.robots and not scenario.stations:
         found.append(Problem(("robots",), "there is nothing to simulate: give robots or stations", show_value=False))
     seen: dict[str, Steps] = {}
-    for family, members in (("robots", scenario.robots), ("stations", scenario.stations)):
-        for index, member in enumerate(members):
-            steps = (family, index, "name")
-            if member.name in RESERVED_NAMES:
-                found.append(Problem(steps, f"the word {member.name} is taken: choose another name"))
-            if member.name in seen:
-                found.append(Problem(steps, "the name is used twice"))
-            seen[member.name] = steps
+    everyone: tuple[Robots | Station, ...] = (*scenario.robots, *scenario.stations)
+    for number, member in enumerate(everyone):
+        is_robots = number < len(scenario.robots)
+        index = number if is_robots else number - len(scenario.robots)
+        steps: Steps = ("robots" if is_robots else "stations", index, "name")
+        if member.name in RESERVED_NAMES:
+            found.append(Problem(steps, f"the word {member.name} is taken: choose another name"))
+        if member.name in seen:
+            found.append(Problem(steps, "the name is used twice"))
+        seen[member.name] = steps
     for group in scenario.robots:
-        numbers = {member.name[len(group.name) :] for member in (*scenario.robots, *scenario.stations)
-                   if member is not group and member.name.startswith(group.name)}
-        for number in numbers:
-            if number.isdigit() and str(int(number)) == number and int(number) < group.count > 1:
-                name = f"{group.name}{number}"
-                found.append(Problem(seen[name], f"the name is also that of a robot of group {group.name}"))
+        for other in everyone:
+            rest = other.name[len(group.name) :]
+            if other is group or not other.name.startswith(group.name) or not rest.isdigit():
+                continue
+            if group.count > 1 and str(int(rest)) == rest and int(rest) < group.count:
+                found.append(Problem(seen[other.name], f"the name is also that of a robot of group {group.name}"))
 
 
 def _check_references(scenario: Scenario, base: Path, found: list[Problem]) -> None:
@@ -132,9 +134,13 @@ def _check_stream(stream: Stream, steps: Steps, scenario: Scenario, found: list[
     nodes = len(members) + len(scenario.stations)
     if isinstance(stream.senders, int) and stream.senders > nodes:
         found.append(Problem((*steps, "senders"), f"there are only {nodes} robots and stations"))
-    for name in (stream.senders,) if isinstance(stream.senders, str) else stream.senders if isinstance(
-        stream.senders, tuple
-    ) else ():
+    for name in (
+        (stream.senders,)
+        if isinstance(stream.senders, str)
+        else stream.senders
+        if isinstance(stream.senders, tuple)
+        else ()
+    ):
         if name != "all":
             check(name, "senders")
     if stream.to not in RESERVED_NAMES:

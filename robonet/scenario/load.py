@@ -75,8 +75,9 @@ class _Source:
                     line = key_node.start_mark.line + 1
                     raise ScenarioError(f"{self.path}:{line}: {dotted((*steps, key))}: the key appears twice")
                 seen.add(key)
-                self._mark(value_node, (*steps, key), loader)
-                self.places[(*steps, key)] = f"{self.path}:{key_node.start_mark.line + 1}"
+                below: Steps = (*steps, key)
+                self._mark(value_node, below, loader)
+                self.places[below] = f"{self.path}:{key_node.start_mark.line + 1}"
         elif isinstance(node, yaml.SequenceNode):
             for index, item in enumerate(node.value):
                 self._mark(item, (*steps, index), loader)
@@ -177,7 +178,7 @@ def _short(value: Any) -> str:
 
 
 def _kind(data: Any) -> str:
-    return {list: "a list", str: "a text"}.get(type(data), f"a {type(data).__name__}")
+    return "a list" if isinstance(data, list) else f"a single {type(data).__name__}"
 
 
 # --- variants and overrides ------------------------------------------------------------------------------
@@ -199,7 +200,7 @@ def _apply_variant(data: dict[str, Any], variant: str, source: _Source) -> None:
 def _merge(data: dict[str, Any], change: dict[str, Any], at: Steps, origin: Steps, source: _Source) -> None:
     """Put `change` into `data`: mappings key by key, lists of named things by name, the rest replaced."""
     for key, value in change.items():
-        old = data.get(key)
+        old: Any = data.get(key)
         if isinstance(old, dict) and isinstance(value, dict) and not _names_alternative(old, value):
             _merge(old, value, (*at, key), (*origin, key), source)
         elif _named(old) and _named(value):

@@ -44,7 +44,14 @@ class Kinematics2D:
 
 @kernel
 def _drive(
-    xyz: Floats, heading: Floats, odometry: Floats, left: Floats, right: Floats, width: Floats, body: Floats, dt: float
+    xyz: Floats,
+    heading: Floats,
+    odometry: Floats,
+    left: Floats,
+    right: Floats,
+    width: Floats,
+    body: Floats,
+    dt: float,
 ) -> None:
     """Exact arcs of a differential drive; the wheels believe the same arcs, whatever then stops the body."""
     for i in range(len(heading)):

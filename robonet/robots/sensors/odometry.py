@@ -14,6 +14,6 @@ class Odometry:
 
     @property
     def pose(self) -> Any:
-        """x and y in metres and heading in radians: a tuple of floats, or an array with a row a robot."""
+        """X and y in metres and heading in radians: a tuple of floats, or an array with a row a robot."""
         reading = self._odometry[self._rows]
         return tuple(reading.tolist()) if isinstance(self._rows, int) else reading.copy()

@@ -53,8 +53,8 @@ class Proximity:
     @property
     def distances_m(self) -> Floats:
         """Distance from the body's edge along each ray; the range where nothing is near."""
-        distances = self._ring.distances_m
-        return distances.copy() if self._row is None else distances[self._row].copy()
+        row = slice(None) if self._row is None else self._row
+        return np.array(self._ring.distances_m[row])
 
     @property
     def values(self) -> Any:
@@ -94,9 +94,7 @@ def _cast(
 
 
 @kernel
-def _to_walls(
-    x: float, y: float, ux: float, uy: float, left: float, bottom: float, right: float, top: float
-) -> float:
+def _to_walls(x: float, y: float, ux: float, uy: float, left: float, bottom: float, right: float, top: float) -> float:
     nearest = math.inf
     if ux > 0.0:
         nearest = min(nearest, (right - x) / ux)

@@ -1,0 +1,1 @@
+"""Adapters to foreign simulators, one folder each; installed as `robonet_bridges`."""
