@@ -11,19 +11,20 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from robonet.errors import EXIT_DONE, EXIT_INTERRUPTED, EXIT_SIMULATOR, EXIT_USER, UserError
+from robonet.errors import EXIT_DONE, EXIT_INTERRUPTED, EXIT_SIMULATOR, UserError
 from robonet.link.endpoints import LONGEST_SOCKET_PATH
 
 SIDES = ("network", "robots")
-WIND_DOWN_S = 12.0
+WIND_DOWN_S = 6.0
 """After one side is gone or a stop was asked for, the other one has this long to end in good order."""
 TERMINATE_S = 2.0
 LOG_LINES = 12
 FOLDER_PREFIX = "robonet-"
+SOCKET = "link"
 
 
 class Verdict(NamedTuple):
@@ -139,9 +140,12 @@ class Launcher:
                     self._on_progress(self.steps)
                 if self._wants_out:
                     return
-                someone_left = any(side.process.poll() is not None for side in self._sides.values())
-                if deadline is None and (someone_left or self._stop_asked_at is not None):
+                codes = [side.process.poll() for side in self._sides.values()]
+                if deadline is None and (self._stop_asked_at is not None or any(code is not None for code in codes)):
                     deadline = time.monotonic() + WIND_DOWN_S
+                    if any(codes):  # one side failed: do not let the other wait for it
+                        for side in self._sides.values():
+                            side.ask_to_stop()
                 if deadline is not None and time.monotonic() > deadline:
                     return
         for side in self._sides.values():
@@ -165,28 +169,29 @@ def judge(sides: dict[str, Side], *, was_stopped: bool) -> Verdict:
     names = {"robots": "the robot simulator", "network": "the network simulator"}
     for side in sides.values():
         code = side.process.returncode
-        if code is not None and code < 0 and not side.was_killed_by_us:
+        if code is None or side.was_killed_by_us:
+            continue
+        if code < 0:
             cause = signal.Signals(-code).name
             hint = " (out of memory?)" if cause == "SIGKILL" else ""
             text = f"{names[side.name]} was killed by {cause}{hint} around step {side.step}{side.last_words()}"
             return Verdict(EXIT_SIMULATOR, "failed", text)
+        if side.error is None and code not in (EXIT_DONE, EXIT_INTERRUPTED):
+            text = f"{names[side.name]} exited with {code} around step {side.step}{side.last_words()}"
+            return Verdict(EXIT_SIMULATOR, "failed", text)
     if was_stopped:
         return Verdict(EXIT_INTERRUPTED, "interrupted", "interrupted; what was recorded is kept")
-    failed = [side for side in sides.values() if side.error is not None]
-    failed.sort(key=lambda side: (side.error or {})["about_peer"])
-    for side in failed:
-        assert side.error is not None
-        if side.error["exit_code"] == EXIT_USER:
-            return Verdict(EXIT_USER, "failed", side.error["text"])
-        if side.error["exit_code"] == EXIT_INTERRUPTED:
-            return Verdict(EXIT_INTERRUPTED, "interrupted", "interrupted; what was recorded is kept")
-        return Verdict(EXIT_SIMULATOR, "failed", side.error["text"])
+    failed = sorted((side for side in sides.values() if side.error), key=lambda side: (side.error or {})["rank"])
+    if failed and failed[0].error is not None:
+        code = failed[0].error["exit_code"]
+        if code != EXIT_INTERRUPTED:
+            return Verdict(code, "failed", failed[0].error["text"])
     for side in sides.values():
-        if side.process.returncode != EXIT_DONE:
-            if side.process.returncode == EXIT_INTERRUPTED:
-                return Verdict(EXIT_INTERRUPTED, "interrupted", "interrupted; what was recorded is kept")
-            how = "had to be ended" if side.was_killed_by_us else f"exited with {side.process.returncode}"
-            return Verdict(EXIT_SIMULATOR, "failed", f"{names[side.name]} {how}{side.last_words()}")
+        if side.was_killed_by_us:
+            text = f"{names[side.name]} did not end by itself around step {side.step}{side.last_words()}"
+            return Verdict(EXIT_SIMULATOR, "failed", text)
+        if side.process.returncode == EXIT_INTERRUPTED:
+            return Verdict(EXIT_INTERRUPTED, "interrupted", "interrupted; what was recorded is kept")
     return Verdict(EXIT_DONE, "finished", "")
 
 
@@ -194,22 +199,24 @@ def judge(sides: dict[str, Side], *, was_stopped: bool) -> Verdict:
 
 
 @contextlib.contextmanager
-def private_endpoint() -> Any:
+def private_endpoint() -> Iterator[str]:
     """An ipc address in a folder that only this user can enter; gone afterwards."""
-    parent = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
-    if not os.access(parent, os.W_OK):
-        parent = Path(tempfile.gettempdir())
+    parent = _socket_parent()
     _sweep(parent)
     folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}{os.getpid()}-", dir=parent))
     try:
-        address = f"ipc://{folder}/link"
-        if len(os.fsencode(address)) - 6 > LONGEST_SOCKET_PATH:
-            raise UserError(
-                f"the temporary folder {parent} has too long a name for sockets: set TMPDIR to a shorter one"
-            )
-        yield address
+        yield f"ipc://{folder}/{SOCKET}"
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _socket_parent() -> Path:
+    """The user's runtime folder, or one for temporary files: whichever can be written and has a short name."""
+    longest = LONGEST_SOCKET_PATH - len(f"/{FOLDER_PREFIX}1234567-12345678/{SOCKET}")
+    for name in (os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir(), "/tmp"):  # noqa: S108  (made private)
+        if name and len(os.fsencode(name)) <= longest and os.access(name, os.W_OK):
+            return Path(name)
+    raise UserError("no folder for sockets: set TMPDIR to one that can be written and has a short name")
 
 
 def _sweep(parent: Path) -> None:

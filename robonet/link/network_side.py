@@ -116,7 +116,7 @@ class NetworkSide:
             try:
                 key, data = self._listener.receive(max(deadline - time.monotonic(), 0.1), self._stop)
             except PeerLost as error:
-                raise PeerLost(f"{self._roll_call()}: {error}") from error
+                raise PeerLost(f"{self._roll_call()}; a robot simulator {error}") from error
             if key in self._by_key:
                 self._by_key[key].session.receive(data)  # raises, unless it is a sign of life
                 continue

@@ -6,9 +6,13 @@ import sys
 import traceback
 from collections.abc import Callable
 
-from robonet.errors import EXIT_INTERRUPTED, EXIT_SIMULATOR, PeerLost, RobonetError
+from robonet.errors import EXIT_INTERRUPTED, EXIT_SIMULATOR, Interrupted, PeerLost, RobonetError
 from robonet.link.control import Control
 from robonet.link.session import PeerError
+
+
+RANKS = (PeerError, PeerLost, Interrupted)
+"""Errors that are only an echo of the other side's; the further down, the fainter."""
 
 
 def run_side(control: Control, work: Callable[[], int]) -> int:
@@ -21,15 +25,15 @@ def run_side(control: Control, work: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except RobonetError as error:
-        _tell(control, error, error.exit_code, str(error), about_peer=isinstance(error, (PeerLost, PeerError)))
+        _tell(control, error, error.exit_code, str(error))
         return error.exit_code
     except Exception as error:
         text = f"internal error: {type(error).__name__}: {error}\n{traceback.format_exc()}"
-        _tell(control, error, EXIT_SIMULATOR, text, about_peer=False)
+        _tell(control, error, EXIT_SIMULATOR, text)
         return EXIT_SIMULATOR
 
 
-def _tell(control: Control, error: Exception, exit_code: int, text: str, *, about_peer: bool) -> None:
+def _tell(control: Control, error: Exception, exit_code: int, text: str) -> None:
     print(f"error: {text}", file=sys.stderr, flush=True)  # noqa: T201  (a process's own last word)
-    kind = type(error).__name__
-    control.tell({"event": "error", "kind": kind, "exit_code": exit_code, "text": text, "about_peer": about_peer})
+    rank = next((rank for rank, kinds in enumerate(RANKS, start=1) if isinstance(error, kinds)), 0)
+    control.tell({"event": "error", "exit_code": exit_code, "text": text, "rank": rank})

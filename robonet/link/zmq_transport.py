@@ -6,6 +6,9 @@ nothing came for a slice of time is the socket's monitor asked whether the peer 
 """
 
 import contextlib
+import errno
+import os
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -36,7 +39,8 @@ def _refuse_open_network(endpoint: Endpoint, keys: Path | None) -> None:
 class _Socket:
     """What both ends have in common: options, a monitor, closing."""
 
-    def __init__(self, kind: int, heartbeat_timeout_s: float) -> None:
+    def __init__(self, kind: int, endpoint: Endpoint, heartbeat_timeout_s: float) -> None:
+        self._address = endpoint.address
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._socket = self._context.socket(kind)
         self._heartbeat_timeout_s = heartbeat_timeout_s
@@ -80,7 +84,7 @@ class _Socket:
                 raise Interrupted("asked to stop")
             check()
             if time.monotonic() >= deadline:
-                raise PeerLost(f"did not answer for {timeout_s:g} s")
+                raise PeerLost(f"did not answer for {timeout_s:.3g} s at {self._address}")
             with contextlib.suppress(zmq.Again):
                 return take()
 
@@ -97,7 +101,7 @@ class ZmqConnection(_Socket):
 
     def __init__(self, endpoint: Endpoint, keys: Path | None = None, heartbeat_timeout_s: float = 10.0) -> None:
         _refuse_open_network(endpoint, keys)
-        super().__init__(zmq.DEALER, heartbeat_timeout_s)
+        super().__init__(zmq.DEALER, endpoint, heartbeat_timeout_s)
         if keys is not None:
             self._socket.curve_publickey, self._socket.curve_secretkey = curve.secret_pair(keys, "robots")
             self._socket.curve_serverkey = curve.public_key(keys, "network")
@@ -136,7 +140,7 @@ class ZmqListener(_Socket):
         private_folder: Path | None = None,
     ) -> None:
         _refuse_open_network(endpoint, keys)
-        super().__init__(zmq.ROUTER, heartbeat_timeout_s)
+        super().__init__(zmq.ROUTER, endpoint, heartbeat_timeout_s)
         self._socket.setsockopt(zmq.ROUTER_MANDATORY, 1)
         self._authenticator: zmq.auth.thread.ThreadAuthenticator | None = None
         if keys is not None:
@@ -150,8 +154,12 @@ class ZmqListener(_Socket):
         self._private_folder = private_folder
         self._socket_file = endpoint.socket_file
         self._peers: set[bytes] = set()
+        self._is_bound = False
         try:
+            if self._socket_file is not None and _is_in_use(self._socket_file):
+                raise zmq.ZMQError(errno.EADDRINUSE)  # libzmq would take it over without a word
             self._socket.bind(endpoint.address)
+            self._is_bound = True
         except zmq.ZMQError as error:
             self.close()
             raise UserError(f"cannot listen at {endpoint.address}: {error.strerror}") from error
@@ -185,8 +193,9 @@ class ZmqListener(_Socket):
 
     def joined(self) -> None:
         """Everyone is connected: take the socket file away now, so that no death can leave it behind."""
-        if self._private_folder is not None and self._socket_file is not None:
+        if self._socket_file is not None and self._is_bound:
             self._socket_file.unlink(missing_ok=True)
+        if self._private_folder is not None:
             with contextlib.suppress(OSError):
                 self._private_folder.rmdir()
 
@@ -195,3 +204,10 @@ class ZmqListener(_Socket):
         if self._authenticator is not None:
             self._authenticator.stop()
         super().close()
+        self.joined()
+
+
+def _is_in_use(path: Path) -> bool:
+    """Whether somebody listens at a socket file; one that a killed process left behind does not count."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        return probe.connect_ex(os.fspath(path)) == 0
