@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import hypothesis
 import psutil
 import pytest
 
@@ -84,3 +85,12 @@ def side_of(launcher, name):
         return None
 
     return wait_until(find, what=f"the {name} process")
+
+
+hypothesis.settings.register_profile(
+    "robonet",
+    deadline=None,  # the machine is shared: time is no sign of an error here
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    derandomize="CI" in os.environ,
+)
+hypothesis.settings.load_profile("robonet")

@@ -1,5 +1,6 @@
 """The network simulator's end of the lock-step: hear every robot simulator, simulate, answer each."""
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from robonet.link.messages import (
     Step,
     Stepped,
     Welcome,
+    encode,
 )
 from robonet.link.session import SOFTWARE, PeerError, Role, Session, State
 from robonet.link.simulators import NetworkSimulator, Outcome, Setup, Transmissions
@@ -124,13 +126,13 @@ class NetworkSide:
             try:
                 message = session.receive(data)
             except RemoteProtocolError as error:
-                self._listener.send(key, session.send(Error(text=str(error))))
+                self._turn_away(key, str(error))
                 if "version" in str(error):
                     raise
-                log.warning("turned away someone at the link: %s", error)
                 continue
             if isinstance(message, Hello):
                 self._by_key[key] = _Peer(key, session)
+                self._listener.accept(key)
         self._peers = sorted(self._by_key.values(), key=lambda peer: peer.hello.peer)
         setup = self._setup()
         offer = self._simulator.start(setup)
@@ -147,7 +149,7 @@ class NetworkSide:
                 offers=sorted(offer.feedback & setup.wants),
                 needs_payloads=self._needs_payloads,
             )
-            self._listener.send(peer.key, peer.session.send(welcome))
+            self._say(peer, welcome)
         self._positions_m = np.zeros((len(setup.nodes), 3))
         self._listener.joined()
 
@@ -207,7 +209,7 @@ class NetworkSide:
             simulated = clock()
             for peer in self._peers:
                 stepped = self._stepped(peer, outcome, until)
-                self._listener.send(peer.key, peer.session.send(stepped))
+                self._say(peer, stepped)
                 peer.message = None
             timing.exchange_s += (unpacked - before) + (clock() - simulated)
             self.steps_done += 1
@@ -222,28 +224,29 @@ class NetworkSide:
             try:
                 key, data = self._listener.receive(self._step_timeout_s, self._stop)
             except PeerLost as error:
-                raise PeerLost(self._blame(error)) from error
+                silent = [peer for peer in self._peers if peer.message is None]
+                raise PeerLost(_missed(silent, error)) from error
             self.timing.waiting_s += time.perf_counter() - before
             peer = self._by_key.get(key)
             if peer is None:
-                refusal = "this simulation has begun; nobody else can join"
-                self._listener.send(key, Session(Role.NETWORK).send(Error(text=refusal)))
-                log.warning("turned away someone at the link: %s", refusal)
+                self._turn_away(key, "this simulation has begun; nobody else can join")
                 continue
             message = peer.session.receive(data)
             if isinstance(message, (Step, End)):
                 peer.message = message
                 missing -= 1
 
-    def _blame(self, error: PeerLost) -> str:
-        silent = [peer for peer in self._peers if peer.message is None]
-        names = ", ".join(f"'{peer.hello.peer}'" for peer in silent)
-        state = silent[0].session.state.name if silent else State.READY.name
-        now = s_from_ns(silent[0].session.now if silent else 0)
-        return (
-            f"the robot simulator {names} {error} (the network simulator was waiting in state {state} "
-            f"at simulated time {now:.3f} s)"
-        )
+    def _turn_away(self, key: bytes, text: str) -> None:
+        """Tell a stranger why; that it may not be there to hear is its own affair."""
+        log.warning("turned away someone at the link: %s", text)
+        with contextlib.suppress(PeerLost):
+            self._listener.send(key, encode(Error(text=text)))
+
+    def _say(self, peer: _Peer, message: AnyMessage) -> None:
+        try:
+            self._listener.send(peer.key, peer.session.send(message))
+        except PeerLost as error:
+            raise PeerLost(_missed([peer], error)) from error
 
     def _transmissions(self) -> Transmissions:
         """All peers' positions and packets as one; the usual single peer costs no copy of its packets."""
@@ -354,7 +357,7 @@ class NetworkSide:
             "exchange_s": self.timing.exchange_s,
         }
         for peer in self._peers:
-            self._listener.send(peer.key, peer.session.send(Ended(report=report)))
+            self._say(peer, Ended(report=report))
 
     def _give_up(self, text: str) -> None:
         """Tell everyone who still listens why."""
@@ -365,3 +368,13 @@ class NetworkSide:
                     self._listener.send(peer.key, peer.session.send(message))
                 except PeerLost:
                     log.info("%s is not there to hear: %s", peer.session.peer_name, text)
+
+
+def _missed(silent: list[_Peer], error: PeerLost) -> str:
+    """Who was awaited, in which state, at what simulated time."""
+    names = ", ".join(f"'{peer.hello.peer}'" for peer in silent)
+    session = silent[0].session
+    return (
+        f"the robot simulator {names} {error} (the network simulator was waiting in state {session.state.name} "
+        f"at simulated time {s_from_ns(session.now):.3f} s)"
+    )

@@ -45,6 +45,10 @@ class Listener(Protocol):
         """Wait for a message of any peer: its key and the message."""
         ...
 
+    def accept(self, peer: bytes) -> None:
+        """Watch this peer from now on: its going is an error."""
+        ...
+
     def joined(self) -> None:
         """Everyone is here: nobody else needs to find the way."""
         ...
@@ -60,6 +64,7 @@ class MemoryLink:
     def __init__(self) -> None:
         self._to_network: queue.SimpleQueue[tuple[bytes, bytes | None]] = queue.SimpleQueue()
         self._peers: dict[bytes, queue.SimpleQueue[bytes | None]] = {}
+        self._accepted: set[bytes] = set()
 
     def connect(self) -> "MemoryConnection":
         """A new connection to the listener."""
@@ -75,10 +80,16 @@ class MemoryLink:
 
     def receive(self, timeout_s: float, stop: Callable[[], bool] = never) -> tuple[bytes, bytes]:
         """Wait for a message of any peer."""
-        peer, data = _take(self._to_network, timeout_s, stop)
-        if data is None:
-            raise PeerLost("closed the connection")
-        return peer, data
+        while True:
+            peer, data = _take(self._to_network, timeout_s, stop)
+            if data is not None:
+                return peer, data
+            if peer in self._accepted:
+                raise PeerLost("closed the connection")
+
+    def accept(self, peer: bytes) -> None:
+        """Watch this peer from now on."""
+        self._accepted.add(peer)
 
     def joined(self) -> None:
         """Nothing to clear away."""

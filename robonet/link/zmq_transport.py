@@ -165,8 +165,7 @@ class ZmqListener(_Socket):
             raise UserError(f"cannot listen at {endpoint.address}: {error.strerror}") from error
 
     def send(self, peer: bytes, data: bytes) -> None:
-        """Hand over one message to one peer, which is watched from then on."""
-        self._peers.add(peer)
+        """Hand over one message to one peer."""
         try:
             self._socket.send_multipart((peer, data))
         except zmq.ZMQError as error:
@@ -190,6 +189,10 @@ class ZmqListener(_Socket):
                 raise PeerLost(
                     f"is gone: it exited, was killed, or gave no sign of life for {self._heartbeat_timeout_s:g} s",
                 ) from None
+
+    def accept(self, peer: bytes) -> None:
+        """Watch this peer from now on: its going is an error."""
+        self._peers.add(peer)
 
     def joined(self) -> None:
         """Everyone is connected: take the socket file away now, so that no death can leave it behind."""
