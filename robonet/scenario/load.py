@@ -50,7 +50,10 @@ class _Source:
         self.places: dict[Steps, str] = {}
 
     def read(self, text: str) -> Any:
-        loader = _Loader(text)
+        try:
+            loader = _Loader(text)
+        except yaml.YAMLError as error:
+            raise ScenarioError(f"{self.path}: not valid YAML: {error}") from error
         try:
             node = loader.get_single_node()
             if node is None:
@@ -240,8 +243,9 @@ def _apply_override(data: dict[str, Any], override: str, source: _Source) -> Non
     steps: Steps = ()
     for key in keys[:-1]:
         step = _step_into(here, key, override)
-        if isinstance(here, dict):
-            here.setdefault(step, {})
+        if isinstance(here, dict) and step not in here:
+            here[step] = {}
+            source.replaced((*steps, step), f"--set {override}")
         here, steps = here[step], (*steps, step)
         if not isinstance(here, (dict, list)):
             raise UserError(f"--set {override}: {dotted(steps)} has no parts")

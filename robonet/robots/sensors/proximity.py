@@ -90,7 +90,8 @@ def _cast(
             cell = row * grid.columns + column
             for k in range(obstacle_offsets[cell], obstacle_offsets[cell + 1]):
                 nearest = min(nearest, _to_obstacle(x, y, ux, uy, obstacles[obstacle_lists[k]]))
-            out[i - first, a] = min(max(nearest - own, 0.0), reach)
+            # Nothing in reach reads exactly as the reach: (own + reach) - own would not.
+            out[i - first, a] = min(max(nearest - own, 0.0), reach) if nearest < farthest else reach
 
 
 @kernel
