@@ -1,0 +1,164 @@
+"""What controllers can do, and that the radio's two-way street works: messages, failures, neighbours."""
+
+import json
+
+import pytest
+from conftest import robonet, run_json
+
+MINDS = '''
+import json
+import numpy as np
+import robonet
+
+class Talker(robonet.Controller):
+    """Tells everything it hears to a file of its own."""
+    feedback = ("neighbours",)
+
+    def start(self, to, folder):
+        self.to, self.file = to, open(f"{folder}/{self.name}.jsonl", "w")
+
+    def step(self):
+        heard = [[m.sender, m.payload.decode(), m.sent_ns, m.arrived_ns, m.hops, m.signal_dbm] for m in self.radio.receive()]
+        failed = [[f.to, f.payload.decode(), f.reason] for f in self.radio.failed_sends()]
+        near = sorted(n.name for n in self.radio.neighbours())
+        self.file.write(json.dumps({"now": self.now, "heard": heard, "failed": failed, "near": near}) + "\\n")
+        self.file.flush()
+        if self.now == 0:
+            self.radio.send(self.to, b"ping")
+            self.radio.broadcast(b"all")
+        for m in self.radio.receive():
+            if m.payload == b"ping":
+                self.radio.send(m.sender, b"pong")
+
+class Herd(robonet.SwarmController):
+    def start(self, folder):
+        self.file = open(f"{folder}/herd.jsonl", "w")
+
+    def step(self):
+        assert len(self) == len(self.names) == len(self.positioning.x_m) == 3
+        assert self.odometry.pose.shape == (3, 3) and self.proximity.distances_m.shape == (3, 24)
+        self.wheels.set_speed(np.array([0.1, 0.2, 0.3]), np.array([0.1, 0.2, 0.3]))
+        if self.now == 0:
+            self.radio.send(1, "herd2", b"one to two")
+            self.radio.send(0, "herd", b"to the herd")
+        heard = [[m.sender, m.receiver, m.receiver_index, m.payload.decode()] for m in self.radio.receive()]
+        self.file.write(json.dumps(heard) + "\\n")
+        self.file.flush()
+
+class Undeclared(robonet.Controller):
+    def step(self):
+        self.radio.neighbours()
+
+class Misspelt(robonet.Controller):
+    def step(self):
+        self.radio.send("bose", b"x")
+
+class TextPayload(robonet.Controller):
+    def step(self):
+        self.radio.broadcast("text")
+
+class StationDrives(robonet.Controller):
+    def step(self):
+        self.wheels.set_speed(1.0, 1.0)
+
+class NoController:
+    pass
+
+class Watcher(robonet.Hooks):
+    def on_start(self, world):
+        self.calls = ["on_start"]
+    def before_step(self, world):
+        self.calls.append("before")
+        world.xyz[0, 0] = 1.0
+    def after_step(self, world):
+        self.calls.append("after")
+    def is_finished(self, world):
+        return world.index == 7
+    def on_end(self, world):
+        assert self.calls == ["on_start"] + ["before", "after"] * 7
+    def metrics(self):
+        return {"calls": len(self.calls)}
+'''
+
+
+def scenario(tmp_path, robots="", stations="", rest="", network="model: disk\n  disk: {range_m: 15, delay_s: 0.03}"):
+    (tmp_path / "minds.py").write_text(MINDS)
+    text = f"robonet: 1\nname: talk\nduration_s: 1\narena: {{size_m: [100, 100]}}\nrobots: [{robots}]\n"
+    text += f"stations: [{stations}]\nnetwork:\n  {network}\n{rest}"
+    (tmp_path / "s.yaml").write_text(text)
+    return tmp_path / "s.yaml"
+
+
+def station(name, x, to, tmp_path):
+    return f"{{name: {name}, at_m: [{x}, 0], controller: 'minds.py:Talker', params: {{to: {to}, folder: {tmp_path}}}}}"
+
+
+def told(tmp_path, name):
+    return [json.loads(line) for line in (tmp_path / f"{name}.jsonl").read_text().splitlines()]
+
+
+def test_messages_failures_and_neighbours_reach_the_controllers(tmp_path):
+    """a -10 m- b -30 m- c: a reaches b; c reaches nobody, and is told so."""
+    places = [station("a", 0, "b", tmp_path), station("b", 10, "c", tmp_path), station("c", 40, "a", tmp_path)]
+    run_json(scenario(tmp_path, stations=", ".join(places)), "--out", tmp_path / "out")
+    a, b, c = (told(tmp_path, name) for name in "abc")
+    assert a[1]["heard"] == [["b", "all", 0, 30_000_000, 1, None]]
+    assert b[1]["heard"] == [["a", "ping", 0, 30_000_000, 1, None], ["a", "all", 0, 30_000_000, 1, None]]
+    assert a[2]["heard"] == [["b", "pong", 100_000_000, 130_000_000, 1, None]]
+    assert b[1]["failed"] == [["c", "ping", "out_of_range"]]
+    assert c[1]["failed"] == [["a", "ping", "out_of_range"]]
+    assert (a[1]["near"], b[1]["near"], c[1]["near"]) == (["b"], ["a"], [])
+    assert all(not row["heard"] and not row["failed"] for row in a[3:])
+
+
+def test_nothing_is_heard_in_the_step_in_which_it_was_sent(tmp_path):
+    places = [station("a", 0, "b", tmp_path), station("b", 10, "a", tmp_path)]
+    path = scenario(tmp_path, stations=", ".join(places), network="model: ideal")
+    summary = run_json(path, "--out", tmp_path / "out")
+    assert told(tmp_path, "a")[0]["heard"] == []
+    assert told(tmp_path, "a")[1]["heard"]
+    assert summary["delay_s"]["max"] == 0.0
+    assert summary["delay_seen_s"]["mean"] == pytest.approx(0.1)
+
+
+def test_one_mind_for_many(tmp_path):
+    robots = f"{{name: herd, count: 3, controller: 'minds.py:Herd', params: {{folder: {tmp_path}}}}}"
+    run_json(scenario(tmp_path, robots, network="model: ideal"), "--out", tmp_path / "out")
+    heard = told(tmp_path, "herd")[1]
+    assert sorted(heard) == sorted(
+        [["herd1", "herd2", 2, "one to two"], ["herd0", "herd1", 1, "to the herd"], ["herd0", "herd2", 2, "to the herd"]]
+    )
+
+
+@pytest.mark.parametrize(
+    ("mind", "kind", "complaint"),
+    [
+        ("Undeclared", "robots", 'put `feedback = ("neighbours",)` into the controller class'),
+        ("Misspelt", "robots", "no robot, station or group is called 'bose' (did you mean 'base'?)"),
+        ("TextPayload", "robots", "a payload is bytes, not str"),
+        ("StationDrives", "stations", "a station has no wheels"),
+    ],
+)
+def test_mistakes_of_controllers_are_explained(tmp_path, mind, kind, complaint):
+    robots = f"{{name: r, controller: 'minds.py:{mind}'}}" if kind == "robots" else ""
+    mind_of_base = f", controller: 'minds.py:{mind}'" if kind == "stations" else ""
+    path = scenario(tmp_path, robots, f"{{name: base, at_m: [0, 0]{mind_of_base}}}")
+    done = robonet("run", path, "--out", tmp_path / "out")
+    assert done.returncode == 3
+    assert complaint in done.stderr
+    assert "at simulated time 0.000 s" in done.stderr
+
+
+def test_what_is_no_controller_is_refused(tmp_path):
+    done = robonet("run", scenario(tmp_path, "{name: r, controller: 'minds.py:NoController'}"), "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert "neither a robonet.Controller nor a robonet.SwarmController" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_hooks_see_change_measure_and_end(tmp_path):
+    path = scenario(tmp_path, "{name: r, count: 2}", rest="hooks: ['minds.py:Watcher']\n")
+    summary = run_json(path, "--out", tmp_path / "out")
+    assert summary["steps"] == 7
+    assert summary["status"] == "finished"
+    assert summary["metrics"] == {"calls": 15.0}
