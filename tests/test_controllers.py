@@ -126,7 +126,11 @@ def test_one_mind_for_many(tmp_path):
     run_json(scenario(tmp_path, robots, network="model: ideal"), "--out", tmp_path / "out")
     heard = told(tmp_path, "herd")[1]
     assert sorted(heard) == sorted(
-        [["herd1", "herd2", 2, "one to two"], ["herd0", "herd1", 1, "to the herd"], ["herd0", "herd2", 2, "to the herd"]]
+        [
+            ["herd1", "herd2", 2, "one to two"],
+            ["herd0", "herd1", 1, "to the herd"],
+            ["herd0", "herd2", 2, "to the herd"],
+        ]
     )
 
 
@@ -150,7 +154,9 @@ def test_mistakes_of_controllers_are_explained(tmp_path, mind, kind, complaint):
 
 
 def test_what_is_no_controller_is_refused(tmp_path):
-    done = robonet("run", scenario(tmp_path, "{name: r, controller: 'minds.py:NoController'}"), "--out", tmp_path / "out")
+    done = robonet(
+        "run", scenario(tmp_path, "{name: r, controller: 'minds.py:NoController'}"), "--out", tmp_path / "out"
+    )
     assert done.returncode == 2
     assert "neither a robonet.Controller nor a robonet.SwarmController" in done.stderr
     assert "Traceback" not in done.stderr

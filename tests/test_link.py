@@ -1,8 +1,8 @@
 """Both ends over every transport: the same story must be told over memory, ipc and tcp.
 
-    robots A ─┐
-              ├─▶ network        one or more robot simulators, one network simulator
-    robots B ─┘
+robots A ─┐
+          ├─▶ network        one or more robot simulators, one network simulator
+robots B ─┘
 """
 
 import socket

@@ -138,7 +138,10 @@ def test_csv_tracks(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
-    [("robot,time,x_m,y_m\n", "missing: time_s"), ("robot,time_s,x_m,y_m\na,1,zwei,3\n", "m.csv:2: .* must be numbers")],
+    [
+        ("robot,time,x_m,y_m\n", "missing: time_s"),
+        ("robot,time_s,x_m,y_m\na,1,zwei,3\n", "m.csv:2: .* must be numbers"),
+    ],
 )
 def test_bad_csv_files_are_refused_by_line(tmp_path, text, complaint):
     (tmp_path / "m.csv").write_text(text)

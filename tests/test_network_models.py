@@ -76,7 +76,11 @@ def test_the_kit_notices_what_is_wrong():
             self._delay_ns = Moody.count
             return super().start(setup)
 
-    for model, text in ((Duplicating, "more than once|twice"), (Forgetful, "accounted for"), (Moody, "same seed differ")):
+    for model, text in (
+        (Duplicating, "more than once|twice"),
+        (Forgetful, "accounted for"),
+        (Moody, "same seed differ"),
+    ):
         with pytest.raises(AssertionError, match=text):
             check_network(lambda model=model: network_in_memory(model(Network())))
 

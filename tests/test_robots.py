@@ -208,7 +208,8 @@ def test_a_full_arena_is_refused_with_advice():
 
 
 @pytest.mark.parametrize(
-    "robots", ["{name: a, count: 2, place: {at_m: [[0, 0], [0.1, 0]]}}", "{name: a, count: 4, place: {grid: {spacing_m: 0.1}}}"]
+    "robots",
+    ["{name: a, count: 2, place: {at_m: [[0, 0], [0.1, 0]]}}", "{name: a, count: 4, place: {grid: {spacing_m: 0.1}}}"],
 )
 def test_overlapping_explicit_places_are_refused(robots):
     with pytest.raises(UserError, match="overlaps another robot"):

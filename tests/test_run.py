@@ -76,7 +76,9 @@ def test_tables_open_with_one_call_of_any_parquet_reader(hello):
 
 def test_the_delay_that_robots_see_is_half_a_step_more(tmp_path, small):
     """The paper's table 3: arrivals fall anywhere in a step, controllers look at its end."""
-    small.write_text(SMALL.replace("cbr: {senders: scout, to: base, rate_hz: 5", "poisson: {senders: scout, to: base, rate_hz: 40"))
+    small.write_text(
+        SMALL.replace("cbr: {senders: scout, to: base, rate_hz: 5", "poisson: {senders: scout, to: base, rate_hz: 40")
+    )
     summary = run_json(small, "--network", "ideal", "--set", "network.ideal.delay_s=0.013", "--out", tmp_path / "out")
     extra = summary["delay_seen_s"]["mean"] - summary["delay_s"]["mean"]
     sigma = 0.1 / math.sqrt(12 * summary["packets"]["delivered"])
@@ -86,7 +88,16 @@ def test_the_delay_that_robots_see_is_half_a_step_more(tmp_path, small):
 def test_the_table_for_people(tmp_path, small):
     done = robonet("run", small, "--out", tmp_path / "out", env={"COLUMNS": "120"})
     assert done.returncode == 0
-    for word in ("small over disk", "finished", "delivered", "lost", "delay", "real time", "CPU", str(tmp_path / "out")):
+    for word in (
+        "small over disk",
+        "finished",
+        "delivered",
+        "lost",
+        "delay",
+        "real time",
+        "CPU",
+        str(tmp_path / "out"),
+    ):
         assert word in done.stdout
     assert done.stderr == ""
     shown = robonet("show", tmp_path / "out", env={"COLUMNS": "120"})
@@ -99,7 +110,9 @@ def test_quiet_is_quiet(tmp_path, small):
 
 
 def test_print_of_a_controller_does_not_spoil_the_json(tmp_path, small):
-    (tmp_path / "loud.py").write_text("import robonet\nclass Loud(robonet.Controller):\n    def step(self):\n        print('hey')\n")
+    (tmp_path / "loud.py").write_text(
+        "import robonet\nclass Loud(robonet.Controller):\n    def step(self):\n        print('hey')\n"
+    )
     small.write_text(SMALL.replace("controller: diffusion, params: {speed_m_s: 1.0}", "controller: loud.py:Loud"))
     summary = run_json(small, "--out", tmp_path / "out")
     assert summary["status"] == "finished"
@@ -153,5 +166,7 @@ def test_own_network_model_by_file(tmp_path, small):
         "        super().__init__(settings, recorder)\n"
         "        self._delay_ns = int(settings.custom['delay_s'] * 1e9)\n"
     )
-    summary = run_json(small, "--network", "radio.py:Slow", "--set", "network.custom.delay_s=0.5", "--out", tmp_path / "out")
+    summary = run_json(
+        small, "--network", "radio.py:Slow", "--set", "network.custom.delay_s=0.5", "--out", tmp_path / "out"
+    )
     assert summary["delay_s"]["mean"] == pytest.approx(0.5)

@@ -102,7 +102,9 @@ def test_all_wrong_places_are_named_at_once():
     assert len(complaint(text).splitlines()) == 2
 
 
-@pytest.mark.parametrize("text", ["", "- a\n- b\n", "just words", "a: &a [*a]", "{" * 500, "\t", "robonet: !!python/object:os.system {}"])
+@pytest.mark.parametrize(
+    "text", ["", "- a\n- b\n", "just words", "a: &a [*a]", "{" * 500, "\t", "robonet: !!python/object:os.system {}"]
+)
 def test_what_is_no_scenario_at_all(text):
     assert complaint(text).startswith("relay.yaml")
 
@@ -112,7 +114,9 @@ def test_overrides_reach_everything_and_are_blamed_by_their_own_name():
     scenario = parse_scenario(TEXT, overrides=change).scenario
     assert (scenario.network.disk.range_m, scenario.robots[0].count, scenario.robots[1].count) == (80.0, 5, 2)
     assert (scenario.seed, scenario.arena.walls) == (9, False)
-    assert complaint(TEXT, "network.disk.range_m=-1").startswith("--set network.disk.range_m=-1: network.disk.range_m: must be > 0.0")
+    assert complaint(TEXT, "network.disk.range_m=-1").startswith(
+        "--set network.disk.range_m=-1: network.disk.range_m: must be > 0.0"
+    )
     assert "did you mean 'range_m'" in complaint(TEXT, "network.disk.rang_m=3")
     assert "no item 'scoot'" in complaint(TEXT, "robots.scoot.count=3")
     assert "write it as path=value" in complaint(TEXT, "seed")
@@ -188,10 +192,14 @@ def test_no_text_escapes_as_another_error(text):
         pass
 
 
-values = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4) | st.lists(st.integers(), max_size=3)
+values = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4) | st.lists(st.integers(), max_size=3)
+)
 
 
-@given(st.sampled_from(sorted(Scenario.model_fields)), values | st.dictionaries(st.text(max_size=4), values, max_size=2))
+@given(
+    st.sampled_from(sorted(Scenario.model_fields)), values | st.dictionaries(st.text(max_size=4), values, max_size=2)
+)
 def test_no_value_escapes_as_another_error(key, value):
     data = yaml.safe_load(TEXT)
     data[key] = value

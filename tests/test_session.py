@@ -1,6 +1,6 @@
 """The lock-step's machine: its table, its checks, and any bytes at all.
 
-    robots ──Hello──▶ network ──Welcome──▶ robots ──Step──▶ network ──Stepped──▶ robots ... End, Ended
+robots ──Hello──▶ network ──Welcome──▶ robots ──Step──▶ network ──Stepped──▶ robots ... End, Ended
 """
 
 import msgspec
@@ -100,7 +100,14 @@ def test_a_whole_run():
     assert robots.state is network.state is State.CLOSED
 
 
-EXAMPLES = {Hello: HELLO, Welcome: WELCOME, Step: step(), Stepped: stepped(), End: End(reason="x"), Ended: Ended(report={})}
+EXAMPLES = {
+    Hello: HELLO,
+    Welcome: WELCOME,
+    Step: step(),
+    Stepped: stepped(),
+    End: End(reason="x"),
+    Ended: Ended(report={}),
+}
 
 
 @pytest.mark.parametrize("state", [State.NEW, State.JOINING, State.READY, State.STEPPING])
@@ -186,7 +193,9 @@ BAD_ANSWERS = {
     ),
     "descending rows": (stepped(0, neighbour_offsets=data([0, 2, 1, 2], "<u4")), "must ascend"),
     "unknown neighbour": (
-        stepped(0, neighbour_offsets=data([0, 1, 1, 1], "<u4"), neighbours=data([7], "<u4"), link_quality=data([1], "<f4")),
+        stepped(
+            0, neighbour_offsets=data([0, 1, 1, 1], "<u4"), neighbours=data([7], "<u4"), link_quality=data([1], "<f4")
+        ),
         "no node",
     ),
     "short queues": (stepped(0, queues=data([1], "<u4")), "column queues"),
@@ -276,7 +285,12 @@ def test_truncated_and_flipped_messages_never_escape_as_another_error(kind, choi
 
 
 json_like = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats() | st.text(max_size=5) | st.binary(max_size=5),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats()
+    | st.text(max_size=5)
+    | st.binary(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=8,
 )

@@ -1,7 +1,7 @@
 """Whatever dies, stalls, lies or fills up: the run ends within a bound, names the culprit, leaves nothing behind.
 
-    launcher ──life line──▶ robots ◀──link──▶ network ◀──life line── launcher
-       ✗                      ✗                  ✗
+launcher ──life line──▶ robots ◀──link──▶ network ◀──life line── launcher
+   ✗                      ✗                  ✗
 """
 
 import json
@@ -150,7 +150,7 @@ def test_asked_twice_it_does_not_wait(long_run):
     assert time.monotonic() - began < 10
 
 
-CONTROLLERS = '''
+CONTROLLERS = """
 import os, time
 import robonet
 
@@ -175,7 +175,7 @@ class Exits(robonet.Controller):
 
 class WrongParams(robonet.Controller):
     def start(self, speed_m_s): pass
-'''
+"""
 
 
 def run_with(tmp_path, controller, extra=""):
@@ -188,7 +188,9 @@ def run_with(tmp_path, controller, extra=""):
 def test_a_controller_that_raises_is_blamed_by_name(tmp_path):
     done = run_with(tmp_path, "Raises")
     assert done.returncode == 3
-    assert "minds.py:Raises of robot 'scout3' raised at simulated time 1.000 s: KeyError: 'no such thing'" in done.stderr
+    assert (
+        "minds.py:Raises of robot 'scout3' raised at simulated time 1.000 s: KeyError: 'no such thing'" in done.stderr
+    )
     assert 'raise KeyError("no such thing")' in done.stderr  # the user's own line, in the traceback
     assert_readable(tmp_path / "out", "failed")
 
@@ -256,7 +258,7 @@ def test_sides_started_by_hand_in_either_order(small, tmp_path):
         folder = Path(tempfile.mkdtemp(prefix="rn"))
         link = f"ipc://{folder}/link"
         first = subprocess.Popen(command(order[0], small, "--link", link, "--out", folder), stderr=subprocess.PIPE)
-        wait_until(lambda: first.poll() is None and psutil.Process(first.pid).cpu_times().user > 0.3, what="a start")
+        wait_until(lambda pid=first.pid: psutil.Process(pid).cpu_times().user > 0.3, what="a start")
         second = robonet(order[1], small, "--link", link, "--out", folder)
         assert second.returncode == 0, second.stderr
         assert first.wait(10) == 0

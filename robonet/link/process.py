@@ -10,7 +10,6 @@ from robonet.errors import EXIT_INTERRUPTED, EXIT_SIMULATOR, Interrupted, PeerLo
 from robonet.link.control import Control
 from robonet.link.session import PeerError
 
-
 RANKS = (PeerError, PeerLost, Interrupted)
 """Errors that are only an echo of the other side's; the further down, the fainter."""
 

@@ -42,11 +42,13 @@ class RunFolder:
     def read_summary(self) -> dict[str, Any] | None:
         """The summary, if the run got to write one."""
         try:
-            found: dict[str, Any] = json.loads((self.path / SUMMARY).read_text(encoding="utf-8"))
+            found: Any = json.loads((self.path / SUMMARY).read_text(encoding="utf-8"))
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
             raise UserError(f"cannot read {self.path / SUMMARY}: {error}") from error
+        if not isinstance(found, dict) or "packets" not in found:
+            raise UserError(f"{self.path / SUMMARY} is not a summary of a run")
         return found
 
     def write_scenario(self, loaded: LoadedScenario) -> Path:
