@@ -172,7 +172,7 @@ def _run(options: argparse.Namespace) -> int:
         verdict, summary = run_scenario(prepared, progress)
     if options.json:
         print(json.dumps(summary))  # noqa: T201
-    elif not options.quiet:
+    elif not options.quiet and verdict.exit_code != EXIT_USER:
         Console().print(summary_table(summary))
     if verdict.message:
         print(f"error: {verdict.message}", file=sys.stderr)  # noqa: T201

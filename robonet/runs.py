@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from robonet.clock import ns_from_s
-from robonet.errors import EXIT_SIMULATOR, RecordError, UserError
+from robonet.errors import RecordError, UserError
 from robonet.link.endpoints import parse_endpoint
 from robonet.link.launch import SIDES, Launcher, Verdict, private_endpoint
 from robonet.record.folder import SCENARIO, RunFolder, create_run_folder
@@ -56,16 +56,17 @@ def run_scenario(run: PreparedRun, on_progress: Callable[[int], None] | None = N
         arguments = {"network": [*network, "--link", link], "robots": [*robots, "--link", link]}
         verdict = Launcher(on_progress).run(arguments, {side: folder.log(side) for side in SIDES})
     summary = folder.read_summary()
-    try:
-        if summary is None or verdict.status == "failed":
-            from robonet.record.recover import recover_summary  # needs pyarrow, which is slow
+    if summary is not None and verdict.status != "failed":
+        return verdict, summary
+    from robonet.record.recover import recover_summary  # needs pyarrow, which is slow to import
 
-            summary = recover_summary(folder, verdict.status, time.monotonic() - run.started_at)
-            summary["error"] = verdict.message
-            folder.write_summary(summary)
+    summary = recover_summary(folder, verdict.status, time.monotonic() - run.started_at)
+    summary["error"] = verdict.message
+    try:
+        folder.write_summary(summary)
     except RecordError as error:
-        verdict = Verdict(EXIT_SIMULATOR, "failed", "\n".join(filter(None, (verdict.message, str(error)))))
-    return verdict, summary or {"status": "failed", "error": verdict.message, "run_dir": str(folder.path)}
+        verdict = verdict._replace(message=verdict.message or str(error))
+    return verdict, summary
 
 
 def run_folder(path: Path) -> RunFolder:

@@ -24,11 +24,11 @@ Buffer = memoryview
 EMPTY = memoryview(b"")
 
 
-class Message(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, kw_only=True, gc=False):
+class Message(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, kw_only=True, gc=False, omit_defaults=True):
     """What all messages have in common: a tag, and tolerance for keys of a later minor version."""
 
 
-class Node(msgspec.Struct, frozen=True, kw_only=True):
+class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One robot or station, as the network is told of it."""
 
     name: str
@@ -41,7 +41,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     """Its radio, by quantities with their unit in the name."""
 
 
-class Obstacle(msgspec.Struct, frozen=True, kw_only=True):
+class Obstacle(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A solid thing in the arena: a convex polygon, counter-clockwise, or a disk."""
 
     corners_m: list[tuple[float, float]] = []
