@@ -10,4 +10,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def kernel(function: Function) -> Function:
     """Compile a loop over plain arrays; results are the same on every machine with IEEE arithmetic."""
-    return cast(Function, numba.njit(cache=True, error_model="numpy")(function))
+    options = {"error_model": "numpy"}
+    try:
+        return cast(Function, numba.njit(cache=True, **options)(function))
+    except RuntimeError:  # there is no place to keep a cache, e.g. a read-only install without a home
+        return cast(Function, numba.njit(**options)(function))

@@ -174,6 +174,37 @@ def test_a_peer_whose_key_is_not_allowed_gets_nothing(tmp_path):
     assert not network.simulator.positions
 
 
+def test_a_refused_key_is_told_to_who_sends_too(tmp_path):
+    """libzmq takes the way to a peer down when that peer refuses the key: sends then block, and must say why."""
+    keys, forged = tmp_path / "keys", tmp_path / "forged"
+    make_keys(keys)
+    make_keys(forged)
+    (forged / "network.key").write_text((keys / "network.key").read_text())
+    endpoint = parse_endpoint(f"tcp://127.0.0.1:{free_port()}")
+    listener, connection = ZmqListener(endpoint, keys), ZmqConnection(endpoint, forged)
+    try:
+        with pytest.raises(PeerLost, match="refused this side's key"):
+            wait_until(lambda: connection.send(b"anyone there?"), what="the refusal")
+    finally:
+        connection.close()
+        listener.close()
+
+
+def test_the_networks_own_key_does_not_make_a_robot(tmp_path):
+    keys, posing = tmp_path / "keys", tmp_path / "posing"
+    make_keys(keys)
+    posing.mkdir()
+    for name in ("network.key", "network.key_secret"):
+        (posing / name).write_text((keys / name).read_text())
+        (posing / name.replace("network", "robots")).write_text((keys / name).read_text())
+    network = Network(keys)
+    connection = ZmqConnection(network.endpoint, posing)
+    with pytest.raises(PeerLost):
+        RobotsSide(ScriptedRobots(), connection, LIMITS).run()
+    connection.close()
+    network.close()
+
+
 def test_a_peer_without_keys_gets_nothing(tmp_path):
     make_keys(tmp_path / "keys")
     network = Network(tmp_path / "keys")

@@ -264,6 +264,7 @@ def test_sides_started_by_hand_in_either_order(small, tmp_path):
         assert first.wait(10) == 0
         first.stderr.close()
         digests.add(json.loads((folder / "summary.json").read_text())["digest"])
+        assert robonet("show", folder).returncode == 0
         assert not (folder / "link").exists()
         shutil.rmtree(folder)
     assert len(digests) == 1

@@ -44,6 +44,25 @@ def public_key(folder: Path, side: str) -> bytes:
     return _certificate(folder / f"{side}{PUBLIC}")[0]
 
 
+def allowed_keys(folder: Path) -> frozenset[bytes]:
+    """The public keys of all robot simulators that may join: every *.key in the folder but the network's own."""
+    paths = sorted(path for path in folder.glob(f"*{PUBLIC}") if path.stem != "network")
+    if not paths:
+        raise UserError(f"no public key of a robot simulator in {folder}: make a pair with `robonet keys {folder}`")
+    return frozenset(_certificate(path)[0] for path in paths)
+
+
+class Doorkeeper:
+    """What the authenticator asks whether a key may come in."""
+
+    def __init__(self, allowed: frozenset[bytes]) -> None:
+        self._allowed = allowed
+
+    def callback(self, domain: str, key: bytes) -> bool:
+        """Whether a key, in text form, is on the list."""
+        return key in self._allowed
+
+
 def _certificate(path: Path) -> tuple[bytes, bytes | None]:
     try:
         return zmq.auth.load_certificate(path)

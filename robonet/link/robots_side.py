@@ -1,5 +1,6 @@
 """The robot simulator's end of the lock-step: one step after the other, motion overlapping the network's work."""
 
+import contextlib
 import time
 from collections.abc import Callable
 from typing import Any
@@ -58,7 +59,7 @@ class RobotsSide:
 
     def _run(self) -> None:
         hello = self._simulator.hello()
-        self._connection.send(self._session.send(hello))
+        self._say(hello)
         welcome = self._receive(Welcome, self._limits.join_timeout_s, self._stop)
         assert isinstance(welcome, Welcome)
         self.welcome = welcome
@@ -67,13 +68,13 @@ class RobotsSide:
         outcome = self._steps(hello.step_ns, hello.steps, welcome.needs_payloads)
         self.timing.finish()
         self._simulator.end(outcome, self.reason)
-        self._connection.send(self._session.send(End(reason=self.reason)))
+        self._say(End(reason=self.reason))
         ended = self._receive(Ended, GOODBYE_TIMEOUT_S)
         assert isinstance(ended, Ended)
         self.report = ended.report
 
     def _steps(self, step_ns: int, steps: int, needs_payloads: bool) -> Outcome:
-        simulator, session, connection, timing = self._simulator, self._session, self._connection, self.timing
+        simulator, timing = self._simulator, self.timing
         clock = time.perf_counter
         pace_s = s_from_ns(step_ns) / self._real_time_factor if self._real_time_factor else 0.0
         timeout_s = self._limits.step_timeout_s + pace_s
@@ -82,19 +83,17 @@ class RobotsSide:
         for index in range(steps):
             positions_m, sent = simulator.control(outcome)
             before = clock()
-            connection.send(
-                session.send(
-                    Step(
-                        index=index,
-                        time=index * step_ns,
-                        positions=positions_m.data,
-                        packets=sent.packets.data,
-                        sources=sent.sources.data,
-                        destinations=sent.destinations.data,
-                        sizes=sent.sizes.data,
-                        times=sent.times.data,
-                        payloads=sent.payloads if needs_payloads else None,
-                    )
+            self._say(
+                Step(
+                    index=index,
+                    time=index * step_ns,
+                    positions=positions_m.data,
+                    packets=sent.packets.data,
+                    sources=sent.sources.data,
+                    destinations=sent.destinations.data,
+                    sizes=sent.sizes.data,
+                    times=sent.times.data,
+                    payloads=sent.payloads if needs_payloads else None,
                 )
             )
             timing.exchange_s += clock() - before
@@ -137,10 +136,19 @@ class RobotsSide:
         try:
             return self._connection.receive(timeout_s, stop)
         except PeerLost as error:
-            raise PeerLost(
-                f"the network simulator {error} (the robot simulator was waiting in state "
-                f"{self._session.state.name} at simulated time {s_from_ns(self._session.now):.3f} s)"
-            ) from error
+            raise PeerLost(self._missed(error)) from error
+
+    def _say(self, message: AnyMessage) -> None:
+        try:
+            self._connection.send(self._session.send(message))
+        except PeerLost as error:
+            raise PeerLost(self._missed(error)) from error
+
+    def _missed(self, error: PeerLost) -> str:
+        return (
+            f"the network simulator {error} (the robot simulator was waiting in state "
+            f"{self._session.state.name} at simulated time {s_from_ns(self._session.now):.3f} s)"
+        )
 
     def _give_up(self, error: BaseException) -> None:
         """Tell the network why, so that it ends with the true reason and not with a silence."""
@@ -148,7 +156,8 @@ class RobotsSide:
             return
         interrupted = isinstance(error, (KeyboardInterrupt, Interrupted))
         text = "interrupted" if interrupted else str(error) if isinstance(error, RobonetError) else repr(error)
-        self._connection.send(self._session.send(Error(text=text)))
+        with contextlib.suppress(PeerLost):  # the first reason is the one to report
+            self._connection.send(self._session.send(Error(text=text)))
 
 
 def _outcome(stepped: Stepped) -> Outcome:

@@ -25,6 +25,7 @@ from robonet.link.messages import MAX_MESSAGE_BYTES, Ping, encode
 from robonet.link.transport import SLICE_S, never
 
 LINGER_MS = 2000
+SEND_TIMEOUT_MS = 10_000
 _PING = encode(Ping())
 
 
@@ -49,7 +50,7 @@ class _Socket:
             (zmq.LINGER, LINGER_MS),
             (zmq.MAXMSGSIZE, MAX_MESSAGE_BYTES),
             (zmq.RCVTIMEO, round(SLICE_S * 1000)),
-            (zmq.SNDTIMEO, 10_000),
+            (zmq.SNDTIMEO, SEND_TIMEOUT_MS),
             (zmq.RECONNECT_IVL, 20),
             (zmq.RECONNECT_IVL_MAX, 500),
             (zmq.HEARTBEAT_IVL, interval_ms),
@@ -110,7 +111,14 @@ class ZmqConnection(_Socket):
 
     def send(self, data: bytes) -> None:
         """Hand over one message."""
-        self._socket.send(data)
+        with contextlib.suppress(zmq.Again):
+            self._socket.send(data, zmq.NOBLOCK)
+            return
+        self._check_peer()  # libzmq takes the way to a peer down when that peer refused our key
+        try:
+            self._socket.send(data)
+        except zmq.Again as error:
+            raise PeerLost(f"took nothing for {SEND_TIMEOUT_MS / 1000:g} s at {self._address}") from error
 
     def receive(self, timeout_s: float, stop: Callable[[], bool] = never) -> bytes:
         """Wait for one message."""
@@ -145,10 +153,10 @@ class ZmqListener(_Socket):
         self._authenticator: zmq.auth.thread.ThreadAuthenticator | None = None
         if keys is not None:
             pair = curve.secret_pair(keys, "network")
-            curve.public_key(keys, "robots")
+            doorkeeper = curve.Doorkeeper(curve.allowed_keys(keys))
             self._authenticator = zmq.auth.thread.ThreadAuthenticator(self._context)
             self._authenticator.start()
-            self._authenticator.configure_curve(domain="*", location=str(keys))
+            self._authenticator.configure_curve_callback("*", doorkeeper)
             self._socket.curve_server = True
             self._socket.curve_publickey, self._socket.curve_secretkey = pair
         self._private_folder = private_folder

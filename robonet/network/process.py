@@ -10,7 +10,7 @@ from robonet.link.network_side import NetworkSide
 from robonet.link.process import run_side
 from robonet.link.zmq_transport import ZmqListener
 from robonet.plugins import load
-from robonet.record.folder import RunFolder
+from robonet.record.folder import RunFolder, begin_side
 from robonet.record.tables import Recorder
 from robonet.scenario import LoadedScenario
 
@@ -36,7 +36,11 @@ def run_network(loaded: LoadedScenario, options: NetworkOptions) -> int:
 
     def work() -> int:
         scenario = loaded.scenario
-        recorder = Recorder(RunFolder(options.out).tables) if options.out is not None else None
+        recorder = None
+        if options.out is not None:
+            is_launched = options.control_fd is not None
+            folder = RunFolder(options.out) if is_launched else begin_side(options.out, "network", loaded)
+            recorder = Recorder(folder.tables)
         model = load(scenario.network.model, "networks", loaded.base)
         listener = ZmqListener(
             parse_endpoint(options.link),

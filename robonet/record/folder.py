@@ -113,6 +113,24 @@ def create_run_folder(scenario: Scenario, out: Path | None) -> RunFolder:
     return RunFolder(path)
 
 
+TABLES_OF = {"robots": ("poses", "sends", "deliveries"), "network": ("packets", "receptions")}
+
+
+def begin_side(path: Path, side: str, loaded: LoadedScenario) -> RunFolder:
+    """A folder for a side that was started by hand: what an earlier run of that side left there is taken away."""
+    folder = RunFolder(path)
+    try:
+        for table in TABLES_OF[side]:
+            shutil.rmtree(folder.tables / table, ignore_errors=True)
+        folder.tables.mkdir(parents=True, exist_ok=True)
+        if side == "robots":
+            (path / SUMMARY).unlink(missing_ok=True)
+            folder.write_scenario(loaded)
+    except OSError as error:
+        raise UserError(f"cannot write to {path}: {error.strerror}") from error
+    return folder
+
+
 def _clear(out: Path) -> None:
     if not out.is_dir():
         raise UserError(f"--out {out} is a file")

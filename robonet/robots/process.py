@@ -10,7 +10,7 @@ from robonet.link.endpoints import parse_endpoint
 from robonet.link.process import run_side
 from robonet.link.robots_side import RobotsSide
 from robonet.link.zmq_transport import ZmqConnection
-from robonet.record.folder import RunFolder
+from robonet.record.folder import RunFolder, begin_side
 from robonet.record.summary import RobotsReport, compose
 from robonet.record.tables import Recorder
 from robonet.robots.simulator import RobonetRobots
@@ -37,7 +37,10 @@ def run_robots(loaded: LoadedScenario, options: RobotsOptions) -> int:
 
     def work() -> int:
         scenario = loaded.scenario
-        folder = RunFolder(options.out) if options.out is not None else None
+        folder = None
+        if options.out is not None:
+            is_launched = options.control_fd is not None
+            folder = RunFolder(options.out) if is_launched else begin_side(options.out, "robots", loaded)
         recorder = Recorder(folder.tables) if folder is not None else None
         connection = ZmqConnection(parse_endpoint(options.link), options.keys, scenario.limits.heartbeat_timeout_s)
         try:
