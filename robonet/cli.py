@@ -87,9 +87,9 @@ def _parser() -> argparse.ArgumentParser:
     show.add_argument("folder", type=Path, metavar="RUN")
     show.add_argument("--json", action="store_true", help="as a JSON object")
 
-    export = command("export", _export, "the motion of a run in the ns-2 format")
+    export = command("export", _export, "the motion of a run in the ns-2 format, or a picture of it as SVG")
     export.add_argument("folder", type=Path, metavar="RUN")
-    export.add_argument("--format", choices=["ns2"], default="ns2", help="file format (default: ns2)")
+    export.add_argument("--format", choices=["ns2", "svg"], default="ns2", help="file format (default: ns2)")
     export.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output")
 
     keys = command("keys", _keys, "make the keys that let two machines join one run")
@@ -271,18 +271,20 @@ def _show(options: argparse.Namespace) -> int:
 
 def _export(options: argparse.Namespace) -> int:
     from robonet.record.ns2_export import export_ns2
+    from robonet.record.picture import draw_run
     from robonet.runs import run_folder
 
+    write = {"ns2": export_ns2, "svg": draw_run}[options.format]
     folder = run_folder(options.folder)
     if options.output is None:
-        export_ns2(folder, sys.stdout)
+        write(folder, sys.stdout)
         return EXIT_DONE
     try:
         with options.output.open("w", encoding="utf-8") as file:
-            robots = export_ns2(folder, file)
+            robots = write(folder, file)
     except OSError as error:
         raise UserError(f"cannot write {options.output}: {error.strerror}") from error
-    print(f"wrote the motion of {robots} robots to {options.output}")  # noqa: T201
+    print(f"wrote {robots} robots to {options.output}")  # noqa: T201
     return EXIT_DONE
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+from xml.etree import ElementTree
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -170,3 +171,17 @@ def test_own_network_model_by_file(tmp_path, small):
         small, "--network", "radio.py:Slow", "--set", "network.custom.delay_s=0.5", "--out", tmp_path / "out"
     )
     assert summary["delay_s"]["mean"] == pytest.approx(0.5)
+
+
+def test_the_picture_shows_every_robot_and_every_obstacle(hello, tmp_path):
+    done = robonet("export", hello["run_dir"], "--format", "svg", "-o", tmp_path / "run.svg")
+    assert done.returncode == 0, done.stderr
+    picture = ElementTree.parse(tmp_path / "run.svg").getroot()
+    name = "{http://www.w3.org/2000/svg}"
+    assert len(picture.findall(f"{name}polyline")) == 20
+    assert {title.text for title in picture.iter(f"{name}title")} == {f"scout{i}" for i in range(20)}
+    width, height = map(float, picture.attrib["viewBox"].split()[2:])
+    for line in picture.findall(f"{name}polyline"):
+        for point in line.attrib["points"].split():
+            x, y = map(float, point.split(","))
+            assert 0 <= x <= width and 0 <= y <= height
