@@ -27,7 +27,7 @@ def diagnosis() -> list[Finding]:
     """Look at everything that a run may need; starts nothing."""
     found = [
         Finding("robonet", "version", True, f"{__version__} on Python {platform.python_version()}, {sys.platform}"),
-        Finding("robonet", "cores", True, f"{_cores()} usable"),
+        Finding("robonet", "threads", True, f"{_cores()} cores usable; a run takes two processes of one thread each"),
     ]
     for package in ("numpy", "numba", "pyzmq", "msgspec", "pydantic", "simpy", "pyarrow"):
         try:

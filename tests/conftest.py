@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -62,6 +63,13 @@ def run_json(*arguments, **options):
     done = robonet("run", *arguments, "--json", **options)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+def free_port():
+    """A port of this machine that nobody uses at the moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def wait_until(condition, seconds=30.0, what="the condition"):

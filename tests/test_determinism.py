@@ -1,18 +1,12 @@
 """Same scenario, same seed: the same record, whatever carries it; another model: the same motion and traffic."""
 
 import json
-import socket
 
 import pytest
-from conftest import ROOT, SMALL, run_json
+from conftest import ROOT, SMALL, free_port, run_json
 
+from robonet.plugins import NETWORKS
 from robonet.streams import StreamPool, stream
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture
@@ -64,6 +58,15 @@ def test_streams_are_found_again_by_name_and_are_independent():
     pool = StreamPool(1, "a")
     assert pool["b"].random() == stream(1, "a", "b").random()
     assert pool["b"] is pool["b"]
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_the_tutorial_runs_under_every_network_model(network, tmp_path):
+    hello = ROOT / "scenarios" / "tutorial" / "hello.yaml"
+    summary = run_json(hello, "--duration", "5", "--network", network, "--out", tmp_path / "out")
+    assert summary["network"] == network
+    assert summary["packets"]["delivered"] > 0
+    assert summary["digests"]["traffic"] == GOLDEN["scenarios/tutorial/hello.yaml"]["traffic"]
 
 
 GOLDEN = json.loads((ROOT / "tests" / "golden.json").read_text())

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 import pytest
 import zmq
+from conftest import free_port
 
 from robonet.errors import Interrupted, PeerLost, RemoteProtocolError, SimulatorError
 from robonet.link.endpoints import parse_endpoint
@@ -29,12 +30,6 @@ from robonet.scenario.schema import Ideal, Limits, Network
 from robonet.testing import STEP_NS, EchoNetwork, ScriptedRobots
 
 LIMITS = Limits(join_timeout_s=10, step_timeout_s=10, heartbeat_timeout_s=2)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Meeting:

@@ -11,7 +11,7 @@ import msgpack
 import msgspec
 import pytest
 import zmq
-from conftest import ROOT, command, robonet, wait_until
+from conftest import ROOT, command, free_port, robonet, wait_until
 
 from robonet.link import messages
 from robonet.link.network_side import NetworkSide
@@ -83,7 +83,7 @@ def test_a_peer_written_from_the_page_alone(tmp_path):
         "robonet: 1\nname: plain\nduration_s: 1\nrobots: [{name: unused}]\n"
         "network: {model: disk, disk: {range_m: 10, delay_s: 0.25}}\n"
     )
-    port = 20000 + hash(str(tmp_path)) % 20000
+    port = free_port()
     process = subprocess.Popen(command("network", scenario, "--link", f"tcp://127.0.0.1:{port}"))
     try:
         context = zmq.Context()
@@ -134,7 +134,7 @@ def test_a_peer_that_says_it_wrong_is_told_what_is_wrong(tmp_path):
     scenario.write_text(
         "robonet: 1\nname: plain\nduration_s: 1\nrobots: [{name: unused}]\nlimits: {join_timeout_s: 5}\n"
     )
-    port = 20000 + hash(str(tmp_path)) % 20000
+    port = free_port()
     process = subprocess.Popen(
         command("network", scenario, "--link", f"tcp://127.0.0.1:{port}"), stderr=subprocess.PIPE
     )

@@ -2,14 +2,13 @@
 
 import json
 import os
-import socket
 import stat
 import subprocess
 import threading
 
 import pytest
 import zmq
-from conftest import SMALL, command, robonet, side_of, wait_until
+from conftest import SMALL, command, free_port, robonet, side_of, wait_until
 
 from robonet.errors import PeerLost, UserError
 from robonet.link.endpoints import parse_endpoint
@@ -21,12 +20,6 @@ from robonet.link.robots_side import RobotsSide
 from robonet.link.zmq_transport import ZmqConnection, ZmqListener
 from robonet.scenario.schema import Limits
 from robonet.testing import EchoNetwork, ScriptedRobots
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def test_the_socket_lies_in_a_folder_of_the_users_own():
