@@ -19,7 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from robonet.link.messages import BROADCAST, FIRST_GROUP, PROTOCOL_VERSION, Hello, Node, Welcome
+from robonet.link.messages import (
+    ARRIVAL,
+    BROADCAST,
+    FIRST_GROUP,
+    PROTOCOL_VERSION,
+    REASONS,
+    Hello,
+    Node,
+    Welcome,
+)
 from robonet.link.network_side import NetworkSide
 from robonet.link.robots_side import RobotsSide
 from robonet.link.simulators import (
@@ -120,7 +129,7 @@ class ScriptedRobots:
             destination = BROADCAST if kind == 0 else FIRST_GROUP if kind == 1 else other
             time = self._step * STEP_NS + int(self._rng.integers(STEP_NS))
             self.sent[self._next] = (source, destination, time)
-            rows.append((self._next, source, destination, 64, time))
+            rows.append((self._next, time, source, destination, 64))
             self._next += 1
         payloads = [memoryview(bytes(64))] * len(rows) if self.welcome and self.welcome.needs_payloads else None
         return positions_m, Transmissions.of(rows, payloads)
@@ -135,10 +144,10 @@ class ScriptedRobots:
         self._note(outcome)
 
     def _note(self, outcome: Outcome) -> None:
-        rows = zip(outcome.packets, outcome.receivers, outcome.times, outcome.hops, strict=True)
-        self.arrivals += [(self._step - 1, *row) for row in rows]
-        failures = zip(outcome.failed, outcome.failed_reasons, strict=True)
-        self.failures += [(self._step - 1, packet, reason) for packet, reason in failures]
+        for packet, time, receiver, _, hops in outcome.arrivals.tolist():
+            self.arrivals.append((self._step - 1, packet, receiver, time, hops))
+        for packet, reason in outcome.failures.tolist():
+            self.failures.append((self._step - 1, packet, REASONS[reason]))
 
 
 def _drive_network(open_connection: OpenConnection, *, is_silent: bool = False) -> ScriptedRobots:
@@ -230,29 +239,24 @@ class EchoNetwork:
     def step(self, until: int, positions_m: Floats, transmissions: Transmissions) -> Outcome:
         """Everything arrives."""
         self.positions.append(positions_m.copy())
-        outcome = Outcome()
-        for row in zip(*(column.tolist() for column in transmissions[:5]), strict=True):
+        arrivals = []
+        for row in transmissions.rows.tolist():
             self.sent.append(row)
-            packet, source, destination, _, _ = row
+            packet, _, source, destination, _ = row
             if destination < FIRST_GROUP:
                 receivers = [destination]
             elif destination == BROADCAST:
                 receivers = [node for node in range(self._nodes) if node != source]
             else:
                 receivers = [node for node in self._members[destination - FIRST_GROUP] if node != source]
-            for receiver in receivers:
-                outcome.packets.append(packet)
-                outcome.receivers.append(receiver)
-                outcome.times.append(until)
-                outcome.hops.append(1)
-                outcome.signals_dbm.append(float("nan"))
-        return outcome
+            arrivals += [(packet, until, receiver, float("nan"), 1) for receiver in receivers]
+        return Outcome(np.array(arrivals, ARRIVAL))
 
     def end(self, now: int) -> dict[str, Any]:
         """The least that a report must say."""
         self.has_ended = True
         nothing: dict[str, Any] = {"mean": None, "p50": None, "p95": None, "max": None}
-        unicast = sum(row[2] < FIRST_GROUP for row in self.sent)
+        unicast = sum(row[3] < FIRST_GROUP for row in self.sent)
         return {
             "packets": {"sent": unicast, "delivered": unicast, "dropped": {}},
             "broadcasts": {"sent": len(self.sent) - unicast, "receptions": 0},

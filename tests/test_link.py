@@ -120,11 +120,11 @@ class Half(ScriptedRobots):
 
     def control(self, outcome):
         if outcome.payloads:
-            rows = zip(outcome.packets, outcome.sources, outcome.payloads, outcome.sent_times, strict=True)
-            self.heard += [(packet, source, bytes(payload), time) for packet, source, payload, time in rows]
+            rows = zip(outcome.arrivals["packet"].tolist(), outcome.payloads, outcome.origins.tolist(), strict=True)
+            self.heard += [(packet, source, bytes(payload), time) for packet, payload, (time, source, _) in rows]
         xyz = np.zeros((8, 3))
         packet = self.welcome.first_packet + self._step
-        row = (packet, self.welcome.first_node, self.address, 5, self._step * STEP_NS + 7)
+        row = (packet, self._step * STEP_NS + 7, self.welcome.first_node, self.address, 5)
         return xyz, Transmissions.of([row], [memoryview(f"{self.peer}{self._step:02}".encode())])
 
 

@@ -1,5 +1,6 @@
 """docs/protocol.md is true: its example, decoded by another msgpack library, is what robonet says and understands."""
 
+import math
 import re
 import runpy
 import struct
@@ -105,19 +106,15 @@ def test_a_peer_written_from_the_page_alone(tmp_path):
             step = {"type": "step", "index": index, "time": index * 100_000_000}
             step["positions"] = struct.pack("<6d", 0, 0, 0, 3, 4, 0)
             if index == 1:
-                step |= {
-                    "packets": struct.pack("<Q", welcome["first_packet"]),
-                    "sources": struct.pack("<I", welcome["first_node"]),
-                    "destinations": struct.pack("<I", welcome["first_node"] + 1),
-                    "sizes": struct.pack("<I", 100),
-                    "times": struct.pack("<q", 130_000_000),
-                }
+                first = welcome["first_node"]
+                step["packets"] = struct.pack("<QqIII", welcome["first_packet"], 130_000_000, first, first + 1, 100)
             stepped = ask(**step)
-            if stepped.get("packets"):
-                arrivals.append(
-                    (index, struct.unpack("<q", stepped["times"])[0], struct.unpack("<H", stepped["hops"])[0])
-                )
-        assert arrivals == [(3, 380_000_000, 1)]
+            if "arrivals" in stepped:
+                arrivals.append((index, *struct.unpack("<QqIfH", stepped["arrivals"])))
+        assert [(index, time, receiver, hops) for index, _, time, receiver, _, hops in arrivals] == [
+            (3, 380_000_000, 1, 1)
+        ]
+        assert math.isnan(arrivals[0][4])
         ended = ask(type="end", reason="finished")
         assert ended["report"]["packets"] == {"sent": 1, "delivered": 1, "dropped": {}}
         socket.close(0)

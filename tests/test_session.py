@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 from robonet.errors import LocalProtocolError, RemoteProtocolError
 from robonet.link import messages
 from robonet.link.messages import (
+    ARRIVAL,
     BROADCAST,
+    FAILURE,
     FIRST_GROUP,
     MAX_MESSAGE_BYTES,
     PROTOCOL_VERSION,
+    TRANSMISSION,
     End,
     Ended,
     Error,
@@ -46,30 +49,21 @@ def data(values, dtype):
 
 
 def step(index=0, packets=(), **changes):
+    """Packets as (packet, source, destination, size, time)."""
+    rows = [(packet, time, source, destination, size) for packet, source, destination, size, time in packets]
     fields = {
         "index": index,
         "time": index * 100,
         "positions": data(np.zeros(9), "<f8"),
-        "packets": data([p[0] for p in packets], "<u8"),
-        "sources": data([p[1] for p in packets], "<u4"),
-        "destinations": data([p[2] for p in packets], "<u4"),
-        "sizes": data([p[3] for p in packets], "<u4"),
-        "times": data([p[4] for p in packets], "<i8"),
+        "packets": data(rows, TRANSMISSION),
     }
     return Step(**{**fields, **changes})
 
 
 def stepped(index=0, arrivals=(), **changes):
-    fields = {
-        "index": index,
-        "time": (index + 1) * 100,
-        "packets": data([a[0] for a in arrivals], "<u8"),
-        "receivers": data([a[1] for a in arrivals], "<u4"),
-        "times": data([a[2] for a in arrivals], "<i8"),
-        "hops": data([1 for _ in arrivals], "<u2"),
-        "signals_dbm": data([0 for _ in arrivals], "<f4"),
-    }
-    return Stepped(**{**fields, **changes})
+    """Arrivals as (packet, receiver, time)."""
+    rows = [(packet, time, receiver, 0.0, 1) for packet, receiver, time in arrivals]
+    return Stepped(**{"index": index, "time": (index + 1) * 100, "arrivals": data(rows, ARRIVAL), **changes})
 
 
 def pair(until=State.READY):
@@ -144,7 +138,10 @@ BAD_STEPS = {
     "few positions": (step(1, positions=data(np.zeros(8), "<f8")), "positions has 64 bytes"),
     "nan": (step(1, positions=data([np.nan] * 9, "<f8")), "finite"),
     "infinite": (step(1, positions=data([np.inf, -np.inf] + [0] * 7, "<f8")), "finite"),
-    "unequal columns": (step(1, [(9, 0, 1, 8, 100)], sources=data([], "<u4")), "column sources has 0 bytes"),
+    "half a record": (
+        Step(index=1, time=100, positions=data(np.zeros(9), "<f8"), packets=memoryview(bytes(27))),
+        "packets has 27 bytes, which is no whole number of 28",
+    ),
     "foreign source": (step(1, [(9, 3, 1, 8, 100)]), "not a node of this peer"),
     "unknown destination": (step(1, [(9, 0, 3, 8, 100)]), "neither a node nor a group"),
     "unknown group": (step(1, [(9, 0, FIRST_GROUP + 1, 8, 100)]), "neither a node nor a group"),
@@ -152,7 +149,7 @@ BAD_STEPS = {
     "too late": (step(1, [(9, 0, 1, 8, 200)]), "outside of the step"),
     "old packet": (step(1, [(5, 0, 1, 8, 100)]), "must ascend"),
     "descending": (step(1, [(9, 0, 1, 8, 100), (8, 0, 1, 8, 100)]), "must ascend"),
-    "absurd number": (step(1, [(2**63, 0, 1, 8, 100)]), "out of range"),
+    "absurd number": (step(1, [(2**63, 0, 1, 8, 100)]), "must ascend up to"),
 }
 
 
@@ -176,6 +173,22 @@ def test_no_step_beyond_the_last():
         network.receive(encode(step(5)))
 
 
+@pytest.mark.parametrize(
+    "name", [name for name, (bad, _) in BAD_STEPS.items() if bad.packets and name != "half a record"]
+)
+def test_a_lie_among_many_is_caught_too(name):
+    """The same among so many rows that they are looked at all at once."""
+    bad = np.frombuffer(BAD_STEPS[name][0].packets, TRANSMISSION)
+    good = np.array([(10 + i, 100, 0, 1, 8) for i in range(50)], TRANSMISSION)
+    robots, network = pair()
+    network.receive(robots.send(step(0, [(5, 0, 1, 8, 0)])))
+    robots.receive(network.send(stepped(0)))
+    rows = np.concatenate((good, bad)) if name in ("old packet", "descending") else np.concatenate((bad, good))
+    message = Step(index=1, time=100, positions=data(np.zeros(9), "<f8"), packets=rows.data)
+    with pytest.raises(RemoteProtocolError, match=BAD_STEPS[name][1]):
+        network.receive(encode(message))
+
+
 def test_groups_and_broadcast_are_good_destinations():
     robots, network = pair()
     network.receive(robots.send(step(0, [(1, 0, FIRST_GROUP, 8, 0), (2, 0, BROADCAST, 8, 0)])))
@@ -186,9 +199,9 @@ BAD_ANSWERS = {
     "another time": (stepped(0, time=99), "time 99 ns when 100 was due"),
     "foreign receiver": (stepped(0, [(1, 3, 50)]), "not a node of this side"),
     "from the future": (stepped(0, [(1, 1, 101)]), "outside of the step"),
-    "unequal columns": (stepped(0, [(1, 1, 50)], hops=data([], "<u2")), "column hops"),
+    "half a record": (Stepped(index=0, time=100, arrivals=memoryview(bytes(25))), "no whole number of 26"),
     "unknown reason": (
-        stepped(0, failed=data([1], "<u8"), failed_reasons=data([99], "u1")),
+        stepped(0, failures=data([(1, 99)], FAILURE)),
         "unknown reason",
     ),
     "descending rows": (stepped(0, neighbour_offsets=data([0, 2, 1, 2], "<u4")), "must ascend"),

@@ -1,6 +1,6 @@
-"""What the two sides say to each other: msgpack maps with a `type`, arrays as little-endian binary columns.
+"""What the two sides say to each other: msgpack maps with a `type`, tables as binary columns and records.
 
-docs/protocol.md describes every message to the byte. Columns are views of the received bytes: copy what must
+docs/protocol.md describes every message to the byte. Arrays are views of the received bytes: copy what must
 outlive the message.
 """
 
@@ -114,15 +114,7 @@ class Step(Message, frozen=True):
     positions: Buffer
     """float64 x, y, z in metres, a row a node of the peer."""
     packets: Buffer = EMPTY
-    """uint64 numbers of new packets, ascending."""
-    sources: Buffer = EMPTY
-    """uint32 sending nodes."""
-    destinations: Buffer = EMPTY
-    """uint32 receiving nodes, a group, or BROADCAST."""
-    sizes: Buffer = EMPTY
-    """uint32 payload bytes."""
-    times: Buffer = EMPTY
-    """int64 when each is sent, within the step, in ns."""
+    """TRANSMISSION records of new packets, their numbers ascending."""
     payloads: list[Buffer] | None = None
     """The bytes themselves, where the network asked for them."""
 
@@ -134,28 +126,14 @@ class Stepped(Message, frozen=True):
     """The step that this answers."""
     time: int
     """When it ended, in ns."""
-    packets: Buffer = EMPTY
-    """uint64 packets that arrived, in the order of arrival."""
-    receivers: Buffer = EMPTY
-    """uint32 nodes at which they arrived."""
-    times: Buffer = EMPTY
-    """int64 when they arrived, in ns."""
-    hops: Buffer = EMPTY
-    """uint16 links that they crossed."""
-    signals_dbm: Buffer = EMPTY
-    """float32 received power; NaN where the model has none."""
+    arrivals: Buffer = EMPTY
+    """ARRIVAL records, in the order of arrival."""
+    failures: Buffer = EMPTY
+    """FAILURE records of own packets given up in this step."""
     payloads: list[Buffer] | None = None
-    """Bytes of the packets, where several robot simulators take part; with the next three."""
-    sources: Buffer = EMPTY
-    """uint32 nodes that sent them."""
-    destinations: Buffer = EMPTY
-    """uint32 whom they are for."""
-    sent_times: Buffer = EMPTY
-    """int64 when they were sent, in ns."""
-    failed: Buffer = EMPTY
-    """uint64 own packets given up in this step."""
-    failed_reasons: Buffer = EMPTY
-    """uint8 why, an index into REASONS."""
+    """Bytes of what arrived, where several robot simulators take part; with the next one."""
+    origins: Buffer = EMPTY
+    """ORIGIN records of what arrived."""
     neighbour_offsets: Buffer = EMPTY
     """uint32 where each own node's row of neighbours begins, and the end of the last."""
     neighbours: Buffer = EMPTY
@@ -229,9 +207,30 @@ def decode(data: bytes | memoryview) -> AnyMessage:
         raise RemoteProtocolError(f"not a message of this protocol: {error}") from error
 
 
-def column(data: Buffer, dtype: str, rows: int, name: str) -> NDArray[Any]:
+TRANSMISSION = np.dtype(
+    [("packet", "<u8"), ("time", "<i8"), ("source", "<u4"), ("destination", "<u4"), ("size", "<u4")]
+)
+"""A packet handed to the network: its number, when it is sent, by whom, for whom, and its payload bytes."""
+ARRIVAL = np.dtype([("packet", "<u8"), ("time", "<i8"), ("receiver", "<u4"), ("signal_dbm", "<f4"), ("hops", "<u2")])
+"""A packet that reached a node: when, at which power (NaN where the model has none), over how many links."""
+FAILURE = np.dtype([("packet", "<u8"), ("reason", "u1")])
+"""A packet that was given up, and why: an index into REASONS."""
+ORIGIN = np.dtype([("time", "<i8"), ("source", "<u4"), ("destination", "<u4")])
+"""Where a packet of another robot simulator came from."""
+
+F4, F8, U4 = np.dtype("<f4"), np.dtype("<f8"), np.dtype("<u4")
+"""Types of columns; made once, because numpy takes longer to parse a name than to wrap a buffer."""
+
+
+def column(data: Buffer, dtype: "np.dtype[Any]", rows: int, name: str) -> NDArray[Any]:
     """A binary column as an array of the expected length."""
-    array_type = np.dtype(dtype)
-    if len(data) != rows * array_type.itemsize:
-        raise RemoteProtocolError(f"column {name} has {len(data)} bytes, expected {rows} of {array_type.itemsize}")
-    return np.frombuffer(data, dtype=array_type)
+    if len(data) != rows * dtype.itemsize:
+        raise RemoteProtocolError(f"column {name} has {len(data)} bytes, expected {rows} of {dtype.itemsize}")
+    return np.frombuffer(data, dtype)
+
+
+def records(data: Buffer, dtype: "np.dtype[Any]", name: str) -> NDArray[Any]:
+    """Binary records as a structured array."""
+    if len(data) % dtype.itemsize:
+        raise RemoteProtocolError(f"{name} has {len(data)} bytes, which is no whole number of {dtype.itemsize}")
+    return np.frombuffer(data, dtype)

@@ -12,8 +12,10 @@ import numpy as np
 from robonet.clock import NS_PER_S, s_from_ns
 from robonet.errors import Interrupted, PeerLost, RemoteProtocolError, RobonetError, SimulatorError
 from robonet.link.messages import (
+    F4,
+    ORIGIN,
     PROTOCOL_VERSION,
-    REASONS,
+    U4,
     AnyMessage,
     End,
     Ended,
@@ -37,7 +39,6 @@ PACKETS_A_PEER = 2**48
 """Packet numbers of different robot simulators never meet."""
 CARRIED_NS = 120 * NS_PER_S
 """How long a packet may travel between two robot simulators."""
-_REASON_NUMBERS = {reason: number for number, reason in enumerate(REASONS)}
 
 
 @dataclass
@@ -60,9 +61,8 @@ class _Carried(NamedTuple):
     """A packet whose bytes pass through, from one robot simulator to another."""
 
     payload: memoryview
-    source: int
-    destination: int
-    time: int
+    origin: tuple[int, int, int]
+    """Its time, source and destination."""
 
 
 class NetworkSide:
@@ -150,7 +150,8 @@ class NetworkSide:
                 needs_payloads=self._needs_payloads,
             )
             self._say(peer, welcome)
-        self._positions_m = np.zeros((len(setup.nodes), 3))
+        self._flat_positions = np.zeros(3 * len(setup.nodes))
+        self._positions_m = self._flat_positions.reshape(-1, 3)
         self._listener.joined()
 
     def _roll_call(self) -> str:
@@ -254,79 +255,42 @@ class NetworkSide:
         for peer in self._peers:
             step = peer.message
             assert isinstance(step, Step)
-            rows = self._positions_m[peer.first_node : peer.first_node + peer.nodes]
-            rows[:] = np.frombuffer(step.positions, dtype="<f8").reshape(-1, 3)
-            part = Transmissions(
-                np.frombuffer(step.packets, dtype="<u8"),
-                np.frombuffer(step.sources, dtype="<u4"),
-                np.frombuffer(step.destinations, dtype="<u4"),
-                np.frombuffer(step.sizes, dtype="<u4"),
-                np.frombuffer(step.times, dtype="<i8"),
-                step.payloads,
-            )
+            self._flat_positions[3 * peer.first_node : 3 * (peer.first_node + peer.nodes)] = peer.session.positions
+            part = Transmissions(peer.session.transmissions, step.payloads)
             if step.payloads is not None and len(self._peers) > 1:
                 self._carry(part)
             parts.append(part)
         if len(parts) == 1:
             return parts[0]
-        return Transmissions(
-            np.concatenate([part.packets for part in parts]),
-            np.concatenate([part.sources for part in parts]),
-            np.concatenate([part.destinations for part in parts]),
-            np.concatenate([part.sizes for part in parts]),
-            np.concatenate([part.times for part in parts]),
-            [payload for part in parts for payload in part.payloads or ()],
-        )
+        payloads = [payload for part in parts for payload in part.payloads or ()]
+        return Transmissions(np.concatenate([part.rows for part in parts]), payloads)
 
     def _carry(self, part: Transmissions) -> None:
         """Keep bytes for receivers at other robot simulators, for as long as a packet can reasonably travel."""
         assert part.payloads is not None
-        columns = (part.sources.tolist(), part.destinations.tolist(), part.times.tolist())
-        rows = zip(part.payloads, *columns, strict=True)
-        self._carried.update(zip(part.packets.tolist(), (_Carried(*row) for row in rows), strict=True))
+        for payload, (packet, *origin, _) in zip(part.payloads, part.rows.tolist(), strict=True):
+            self._carried[packet] = _Carried(payload, tuple(origin))
         oldest = self.steps_done * self._peers[0].hello.step_ns - CARRIED_NS
-        while self._carried and next(iter(self._carried.values())).time < oldest:
+        while self._carried and next(iter(self._carried.values())).origin[0] < oldest:
             del self._carried[next(iter(self._carried))]
 
     def _stepped(self, peer: _Peer, outcome: Outcome, until: int) -> Stepped:
-        index = self.steps_done
-        feedback = self._feedback(peer, outcome)
-        if not (outcome.packets or outcome.failed):
-            return Stepped(index=index, time=until, **feedback)
-        packets = np.array(outcome.packets, dtype="<u8")
-        receivers = np.array(outcome.receivers, dtype="<u4")
-        times = np.array(outcome.times, dtype="<i8")
-        hops = np.array(outcome.hops, dtype="<u2")
-        signals = np.array(outcome.signals_dbm, dtype="<f4")
-        failed = np.array(outcome.failed, dtype="<u8")
-        reasons = np.array([_REASON_NUMBERS[reason] for reason in outcome.failed_reasons], dtype="u1")
-        foreign: dict[str, Any] = {}
+        arrivals, failures = outcome.arrivals, outcome.failures
+        more: dict[str, Any] = {}
         if len(self._peers) > 1:
-            mine = (receivers >= peer.first_node) & (receivers < peer.first_node + peer.nodes)
-            packets, receivers, times = packets[mine], receivers[mine], times[mine]
-            hops, signals = hops[mine], signals[mine]
-            own = failed // PACKETS_A_PEER == self._peers.index(peer)
-            failed, reasons = failed[own], reasons[own]
-            carried = [self._carried[packet] for packet in packets.tolist()]
-            foreign["payloads"] = [packet.payload for packet in carried]
-            foreign["sources"] = np.array([packet.source for packet in carried], dtype="<u4").data
-            foreign["destinations"] = np.array([packet.destination for packet in carried], dtype="<u4").data
-            foreign["sent_times"] = np.array([packet.time for packet in carried], dtype="<i8").data
-        if "failures" not in peer.hello.wants:
-            failed, reasons = failed[:0], reasons[:0]
-        return Stepped(
-            index=index,
-            time=until,
-            packets=packets.data,
-            receivers=receivers.data,
-            times=times.data,
-            hops=hops.data,
-            signals_dbm=signals.data,
-            failed=failed.data,
-            failed_reasons=reasons.data,
-            **foreign,
-            **feedback,
-        )
+            receivers = arrivals["receiver"]
+            arrivals = arrivals[(receivers >= peer.first_node) & (receivers < peer.first_node + peer.nodes)]
+            failures = failures[failures["packet"] // PACKETS_A_PEER == self._peers.index(peer)]
+            carried = [self._carried[packet] for packet in arrivals["packet"].tolist()]
+            more["payloads"] = [packet.payload for packet in carried]
+            more["origins"] = np.array([packet.origin for packet in carried], ORIGIN).data
+        if len(arrivals):
+            more["arrivals"] = arrivals.data
+        if len(failures) and "failures" in peer.hello.wants:
+            more["failures"] = failures.data
+        if outcome.neighbours is not None or outcome.queues is not None:
+            more |= self._feedback(peer, outcome)
+        return Stepped(index=self.steps_done, time=until, **more)
 
     def _feedback(self, peer: _Peer, outcome: Outcome) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -334,11 +298,11 @@ class NetworkSide:
         if outcome.neighbours is not None and "neighbours" in peer.hello.wants:
             offsets, nodes, quality = outcome.neighbours
             begin, end = int(offsets[first]), int(offsets[last])
-            found["neighbour_offsets"] = (offsets[first : last + 1] - offsets[first]).astype("<u4").data
-            found["neighbours"] = nodes[begin:end].astype("<u4").data
-            found["link_quality"] = quality[begin:end].astype("<f4").data
+            found["neighbour_offsets"] = (offsets[first : last + 1] - offsets[first]).astype(U4).data
+            found["neighbours"] = nodes[begin:end].astype(U4).data
+            found["link_quality"] = quality[begin:end].astype(F4).data
         if outcome.queues is not None and "queues" in peer.hello.wants:
-            found["queues"] = outcome.queues[first:last].astype("<u4").data
+            found["queues"] = outcome.queues[first:last].astype(U4).data
         return found
 
     # --- ending ------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import numpy as np
 
 from robonet.clock import s_from_ns
 from robonet.errors import Interrupted, PeerLost, RemoteProtocolError, RobonetError
-from robonet.link.messages import REASONS, AnyMessage, End, Ended, Error, Ping, Step, Stepped, Welcome
+from robonet.link.messages import F4, ORIGIN, U4, AnyMessage, End, Ended, Error, Ping, Step, Stepped, Welcome
 from robonet.link.session import PeerError, Role, Session
 from robonet.link.simulators import Neighbours, Outcome, RobotSimulator
 from robonet.link.timing import Timing
@@ -88,11 +88,7 @@ class RobotsSide:
                     index=index,
                     time=index * step_ns,
                     positions=positions_m.data,
-                    packets=sent.packets.data,
-                    sources=sent.sources.data,
-                    destinations=sent.destinations.data,
-                    sizes=sent.sizes.data,
-                    times=sent.times.data,
+                    packets=sent.rows.data,
                     payloads=sent.payloads if needs_payloads else None,
                 )
             )
@@ -122,7 +118,7 @@ class RobotsSide:
         while isinstance(message, Ping):
             message = self._session.receive(self._take(timeout_s))
         assert isinstance(message, Stepped)
-        outcome = _outcome(message)
+        outcome = self._outcome(message)
         timing.exchange_s += clock() - arrived
         return outcome
 
@@ -159,31 +155,18 @@ class RobotsSide:
         with contextlib.suppress(PeerLost):  # the first reason is the one to report
             self._connection.send(self._session.send(Error(text=text)))
 
-
-def _outcome(stepped: Stepped) -> Outcome:
-    if not (stepped.packets or stepped.failed or stepped.neighbour_offsets or stepped.queues):
-        return Outcome()
-    reasons = np.frombuffer(stepped.failed_reasons, dtype="u1").tolist()
-    outcome = Outcome(
-        packets=np.frombuffer(stepped.packets, dtype="<u8").tolist(),
-        receivers=np.frombuffer(stepped.receivers, dtype="<u4").tolist(),
-        times=np.frombuffer(stepped.times, dtype="<i8").tolist(),
-        hops=np.frombuffer(stepped.hops, dtype="<u2").tolist(),
-        signals_dbm=np.frombuffer(stepped.signals_dbm, dtype="<f4").tolist(),
-        failed=np.frombuffer(stepped.failed, dtype="<u8").tolist(),
-        failed_reasons=[REASONS[reason] for reason in reasons],
-    )
-    if stepped.payloads is not None:
-        outcome.payloads = stepped.payloads
-        outcome.sources = np.frombuffer(stepped.sources, dtype="<u4").tolist()
-        outcome.destinations = np.frombuffer(stepped.destinations, dtype="<u4").tolist()
-        outcome.sent_times = np.frombuffer(stepped.sent_times, dtype="<i8").tolist()
-    if stepped.neighbour_offsets:
-        outcome.neighbours = Neighbours(
-            np.frombuffer(stepped.neighbour_offsets, dtype="<u4"),
-            np.frombuffer(stepped.neighbours, dtype="<u4"),
-            np.frombuffer(stepped.link_quality, dtype="<f4"),
-        )
-    if stepped.queues:
-        outcome.queues = np.frombuffer(stepped.queues, dtype="<u4")
-    return outcome
+    def _outcome(self, stepped: Stepped) -> Outcome:
+        session = self._session
+        outcome = Outcome(session.arrivals, session.failures)
+        if stepped.payloads is not None:
+            outcome.payloads = stepped.payloads
+            outcome.origins = np.frombuffer(stepped.origins, ORIGIN)
+        if stepped.neighbour_offsets:
+            outcome.neighbours = Neighbours(
+                np.frombuffer(stepped.neighbour_offsets, U4),
+                np.frombuffer(stepped.neighbours, U4),
+                np.frombuffer(stepped.link_quality, F4),
+            )
+        if stepped.queues:
+            outcome.queues = np.frombuffer(stepped.queues, U4)
+        return outcome

@@ -8,7 +8,10 @@ Both ends walk through the same states, because each message moves both of them 
     READY ──End──▶ ENDING ──Ended──▶ CLOSED          any ──Error──▶ FAILED          Ping moves nothing
 """
 
-from enum import Enum, auto
+import math
+from collections.abc import Callable
+from enum import Enum, IntEnum, auto
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,10 +19,17 @@ from robonet import __version__
 from robonet.clock import s_from_ns
 from robonet.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from robonet.link.messages import (
+    ARRIVAL,
     BROADCAST,
+    F4,
+    F8,
+    FAILURE,
     FIRST_GROUP,
+    ORIGIN,
     PROTOCOL_VERSION,
     REASONS,
+    TRANSMISSION,
+    U4,
     AnyMessage,
     End,
     Ended,
@@ -32,13 +42,15 @@ from robonet.link.messages import (
     column,
     decode,
     encode,
+    records,
 )
+from robonet.link.simulators import NO_ARRIVALS, NO_FAILURES, NO_ROWS, Floats, Records
 
 SOFTWARE = f"robonet {__version__}"
 FEEDBACK = ("failures", "neighbours", "queues")
 
 
-class State(Enum):
+class State(IntEnum):
     """Where the two ends are."""
 
     NEW = auto()
@@ -80,12 +92,31 @@ SAID_BY: dict[type, Role] = {
 }
 
 
+FEW = 32
+"""Up to so many rows are looked at faster by Python than numpy gets to its loops."""
+_least, _greatest, _all, _sum = np.minimum.reduce, np.maximum.reduce, np.logical_and.reduce, np.add.reduce
+
+
+class _Agreed(NamedTuple):
+    """What the handshake settled, as the checks of every step need it."""
+
+    step_ns: int
+    steps: int
+    nodes: int
+    low: int
+    high: int
+    """This peer's nodes are numbered from low up to, not including, high."""
+    all_nodes: int
+    groups_end: int
+    needs_payloads: bool
+
+
 class PeerError(RemoteProtocolError):
     """The peer gave up and said why."""
 
 
 class Session:
-    """One end of the link with one peer."""
+    """One end of the link with one peer; after a Step or Stepped was received, its arrays are here."""
 
     def __init__(self, role: Role) -> None:
         self.role = role
@@ -93,7 +124,12 @@ class Session:
         self.hello: Hello | None = None
         self.welcome: Welcome | None = None
         self.next_index = 0
+        self.positions: Floats = np.empty(0)
+        self.transmissions: Records = NO_ROWS
+        self.arrivals: Records = NO_ARRIVALS
+        self.failures: Records = NO_FAILURES
         self._last_packet = -1
+        self._agreed = _Agreed(0, 0, 0, 0, 0, 0, 0, needs_payloads=False)
 
     @property
     def now(self) -> int:
@@ -131,44 +167,57 @@ class Session:
 
     def _advance(self, message: AnyMessage, speaker: Role, blame: type[ProtocolError]) -> None:
         kind = type(message)
-        if kind is Ping:
-            return
-        if kind is Error:
-            self.state = State.FAILED
-            return
         following = NEXT.get((self.state, kind))
         if following is None or SAID_BY[kind] is not speaker:
-            expected = [k.__name__ for (state, k) in NEXT if state is self.state]
-            raise blame(
-                f"{kind.__name__} from the {speaker.value} in state {self.state.name}; "
-                f"expected {' or '.join(expected) or 'nothing'}"
-            )
+            self._step_aside(message, speaker, blame)
+            return
         if speaker is not self.role:
-            self._check(message)
-        if isinstance(message, Hello):
+            check = self._CHECKS.get(kind)
+            if check is not None:
+                check(self, message)
+        if kind is Stepped:
+            self.next_index += 1
+        elif isinstance(message, Hello):
             self.hello = message
         elif isinstance(message, Welcome):
-            self.welcome = message
-            self._last_packet = message.first_packet - 1
-        elif isinstance(message, Stepped):
-            self.next_index += 1
+            self._agree(message)
         self.state = following
+
+    def _step_aside(self, message: AnyMessage, speaker: Role, blame: type[ProtocolError]) -> None:
+        """What is in no table: signs of life and giving up are always in order, nothing else is."""
+        if isinstance(message, Error):
+            self.state = State.FAILED
+        elif not isinstance(message, Ping):
+            expected = [kind.__name__ for (state, kind) in NEXT if state is self.state]
+            raise blame(
+                f"{type(message).__name__} from the {speaker.value} in state {self.state.name}; "
+                f"expected {' or '.join(expected) or 'nothing'}"
+            )
+
+    def _agree(self, welcome: Welcome) -> None:
+        hello = self.hello
+        assert hello is not None
+        self.welcome = welcome
+        self._last_packet = welcome.first_packet - 1
+        self._agreed = _Agreed(
+            step_ns=hello.step_ns,
+            steps=hello.steps,
+            nodes=len(hello.nodes),
+            low=welcome.first_node,
+            high=welcome.first_node + len(hello.nodes),
+            all_nodes=len(welcome.directory),
+            groups_end=FIRST_GROUP + len(welcome.groups),
+            needs_payloads=welcome.needs_payloads,
+        )
 
     # --- what a peer's message must agree with -----------------------------------------------------------
 
-    def _check(self, message: AnyMessage) -> None:
-        if isinstance(message, Step):
-            self._check_step(message)
-        elif isinstance(message, Stepped):
-            self._check_stepped(message)
-        elif isinstance(message, Hello):
-            _check_version(message.version, message.software)
-            _check_hello(message)
-        elif isinstance(message, Welcome):
-            _check_version(message.version, message.software)
-            self._check_welcome(message)
+    def _check_hello(self, hello: Hello) -> None:
+        _check_version(hello.version, hello.software)
+        _check_hello(hello)
 
     def _check_welcome(self, welcome: Welcome) -> None:
+        _check_version(welcome.version, welcome.software)
         hello = self.hello
         assert hello is not None
         first, names = welcome.first_node, [node.name for node in hello.nodes]
@@ -178,76 +227,118 @@ class Session:
         _require(len(welcome.directory) < FIRST_GROUP, "too many nodes")
 
     def _check_step(self, step: Step) -> None:
-        hello, welcome = self.hello, self.welcome
-        assert hello is not None and welcome is not None
-        self._check_turn(step.index, step.time, self.now)
-        _require(step.index < hello.steps, f"step {step.index} of {hello.steps}")
-        total = column(step.positions, "<f8", 3 * len(hello.nodes), "positions").sum()
-        _require(bool(np.isfinite(total)), "a position is not a finite number")
-        rows = len(step.packets) // 8
-        packets = column(step.packets, "<u8", rows, "packets")
-        sources = column(step.sources, "<u4", rows, "sources")
-        destinations = column(step.destinations, "<u4", rows, "destinations")
-        column(step.sizes, "<u4", rows, "sizes")
-        times = column(step.times, "<i8", rows, "times")
-        if welcome.needs_payloads:
-            _require(len(step.payloads or ()) == rows, "payloads are missing")
-        if not rows:
-            return
+        agreed = self._agreed
+        now = self.next_index * agreed.step_ns
+        if step.index != self.next_index or step.time != now or step.index >= agreed.steps:
+            self._refuse_turn(step.index, step.time, now)
+        self.positions = column(step.positions, F8, 3 * agreed.nodes, "positions")
+        if not math.isfinite(_sum(self.positions)):
+            raise RemoteProtocolError("a position is not a finite number")
+        self.transmissions = rows = records(step.packets, TRANSMISSION, "packets")
+        if agreed.needs_payloads and len(step.payloads or ()) != len(rows):
+            raise RemoteProtocolError("payloads are missing")
+        if len(rows) > FEW:
+            self._check_many(rows, now, now + agreed.step_ns)
+        elif len(rows):
+            self._check_few(rows, now, now + agreed.step_ns)
+
+    def _check_few(self, rows: Records, begin: int, end: int) -> None:
+        agreed, last = self._agreed, self._last_packet
+        for packet, time, source, destination, _ in rows.tolist():
+            if not last < packet < 2**63:
+                raise RemoteProtocolError(f"packet numbers must ascend up to 2^63; {packet} follows {last}")
+            last = packet
+            if not agreed.low <= source < agreed.high:
+                raise RemoteProtocolError(f"source {source} is not a node of this peer")
+            if destination >= agreed.all_nodes and not (
+                FIRST_GROUP <= destination < agreed.groups_end or destination == BROADCAST
+            ):
+                raise RemoteProtocolError(f"destination {destination} is neither a node nor a group nor broadcast")
+            if not begin <= time < end:
+                raise RemoteProtocolError(f"packet {packet} is sent at {time} ns, outside of the step")
+        self._last_packet = last
+
+    def _check_many(self, rows: Records, begin: int, end: int) -> None:
+        """The same for all rows at once."""
+        agreed = self._agreed
+        packets, sources, destinations = rows["packet"], rows["source"], rows["destination"]
         first, last = int(packets[0]), int(packets[-1])
-        _require(
-            first > self._last_packet and bool((packets[1:] > packets[:-1]).all()),
-            f"packet numbers must ascend; {first} follows {self._last_packet}",
-        )
-        _require(last < 2**63, f"packet number {last} is out of range")
-        low, high = welcome.first_node, welcome.first_node + len(hello.nodes)
-        _require(bool(((sources >= low) & (sources < high)).all()), "a source is not a node of this peer")
-        nodes, groups = len(welcome.directory), FIRST_GROUP + len(welcome.groups)
-        known = (destinations < nodes) | (destinations == BROADCAST)
-        known |= (destinations >= FIRST_GROUP) & (destinations < groups)
-        _require(bool(known.all()), "a destination is neither a node nor a group nor broadcast")
-        within = (times >= step.time) & (times < step.time + hello.step_ns)
-        _require(bool(within.all()), "a packet is sent outside of the step")
+        if first <= self._last_packet or last >= 2**63 or not _all(packets[1:] > packets[:-1]):
+            raise RemoteProtocolError(f"packet numbers must ascend up to 2^63; {first} follows {self._last_packet}")
+        if _least(sources) < agreed.low or _greatest(sources) >= agreed.high:
+            raise RemoteProtocolError("a source is not a node of this peer")
+        if _greatest(destinations) >= agreed.all_nodes:
+            known = (destinations < agreed.all_nodes) | (destinations == BROADCAST)
+            known |= (destinations >= FIRST_GROUP) & (destinations < agreed.groups_end)
+            if not _all(known):
+                raise RemoteProtocolError("a destination is neither a node nor a group nor broadcast")
+        if _least(rows["time"]) < begin or _greatest(rows["time"]) >= end:
+            raise RemoteProtocolError("a packet is sent outside of the step")
         self._last_packet = last
 
     def _check_stepped(self, stepped: Stepped) -> None:
-        hello, welcome = self.hello, self.welcome
-        assert hello is not None and welcome is not None
-        end = self.now + hello.step_ns
-        self._check_turn(stepped.index, stepped.time, end)
-        rows = len(stepped.packets) // 8
-        column(stepped.packets, "<u8", rows, "packets")
-        receivers = column(stepped.receivers, "<u4", rows, "receivers")
-        times = column(stepped.times, "<i8", rows, "times")
-        column(stepped.hops, "<u2", rows, "hops")
-        column(stepped.signals_dbm, "<f4", rows, "signals_dbm")
+        agreed = self._agreed
+        now = self.next_index * agreed.step_ns
+        end = now + agreed.step_ns
+        if stepped.index != self.next_index or stepped.time != end:
+            self._refuse_turn(stepped.index, stepped.time, end)
+        self.arrivals = rows = records(stepped.arrivals, ARRIVAL, "arrivals")
+        if len(rows):
+            if len(rows) > FEW:
+                receivers, times = rows["receiver"], rows["time"]
+                least, greatest = int(_least(receivers)), int(_greatest(receivers))
+                earliest, latest = int(_least(times)), int(_greatest(times))
+            else:
+                _, few_times, few, _, _ = zip(*rows.tolist(), strict=True)
+                least, greatest, earliest, latest = min(few), max(few), min(few_times), max(few_times)
+            if least < agreed.low or greatest >= agreed.high:
+                raise RemoteProtocolError("a receiver is not a node of this side")
+            if earliest < now or latest > end:
+                raise RemoteProtocolError("an arrival lies outside of the step")
+        self.failures = NO_FAILURES
+        if stepped.failures:
+            self.failures = records(stepped.failures, FAILURE, "failures")
+            if _greatest(self.failures["reason"]) >= len(REASONS):
+                raise RemoteProtocolError("an unknown reason")
         if stepped.payloads is not None:
-            _require(len(stepped.payloads) == rows, "payloads are missing")
-            sources = column(stepped.sources, "<u4", rows, "sources")
-            column(stepped.destinations, "<u4", rows, "destinations")
-            column(stepped.sent_times, "<i8", rows, "sent_times")
-            _require(not rows or int(sources.max()) < len(welcome.directory), "a source is no node")
-        if rows:
-            low, high = welcome.first_node, welcome.first_node + len(hello.nodes)
-            _require(bool(((receivers >= low) & (receivers < high)).all()), "a receiver is not a node of this side")
-            _require(bool(((times >= self.now) & (times <= end)).all()), "an arrival lies outside of the step")
-        failures = len(stepped.failed) // 8
-        column(stepped.failed, "<u8", failures, "failed")
-        reasons = column(stepped.failed_reasons, "u1", failures, "failed_reasons")
-        _require(not failures or int(reasons.max()) < len(REASONS), "an unknown reason")
-        if len(stepped.neighbour_offsets):
-            offsets = column(stepped.neighbour_offsets, "<u4", len(hello.nodes) + 1, "neighbour_offsets")
-            _require(bool((offsets[1:] >= offsets[:-1]).all()), "neighbour_offsets must ascend")
-            links = int(offsets[-1])
-            neighbours = column(stepped.neighbours, "<u4", links, "neighbours")
-            column(stepped.link_quality, "<f4", links, "link_quality")
-            _require(not links or int(neighbours.max()) < len(welcome.directory), "a neighbour is no node")
-        if len(stepped.queues):
-            column(stepped.queues, "<u4", len(hello.nodes), "queues")
+            self._check_origins(stepped, len(rows))
+        if stepped.neighbour_offsets or stepped.queues:
+            self._check_feedback(stepped)
 
-    def _check_turn(self, index: int, time: int, expected_time: int) -> None:
-        _require(index == self.next_index, f"step {index} when {self.next_index} was due")
-        _require(time == expected_time, f"time {time} ns when {expected_time} was due")
+    def _check_origins(self, stepped: Stepped, rows: int) -> None:
+        origins = column(stepped.origins, ORIGIN, rows, "origins")
+        if len(stepped.payloads or ()) != rows:
+            raise RemoteProtocolError("payloads are missing")
+        if rows and _greatest(origins["source"]) >= self._agreed.all_nodes:
+            raise RemoteProtocolError("a source is no node")
+
+    def _check_feedback(self, stepped: Stepped) -> None:
+        agreed = self._agreed
+        if stepped.neighbour_offsets:
+            offsets = column(stepped.neighbour_offsets, U4, agreed.nodes + 1, "neighbour_offsets")
+            if not _all(offsets[1:] >= offsets[:-1]):
+                raise RemoteProtocolError("neighbour_offsets must ascend")
+            links = int(offsets[-1])
+            neighbours = column(stepped.neighbours, U4, links, "neighbours")
+            column(stepped.link_quality, F4, links, "link_quality")
+            if links and _greatest(neighbours) >= agreed.all_nodes:
+                raise RemoteProtocolError("a neighbour is no node")
+        if stepped.queues:
+            column(stepped.queues, U4, agreed.nodes, "queues")
+
+    def _refuse_turn(self, index: int, time: int, due: int) -> None:
+        if index != self.next_index:
+            raise RemoteProtocolError(f"step {index} when {self.next_index} was due")
+        if time != due:
+            raise RemoteProtocolError(f"time {time} ns when {due} was due")
+        raise RemoteProtocolError(f"step {index} of {self._agreed.steps}")
+
+    _CHECKS: ClassVar[dict[type, Callable[[Any, Any], None]]] = {
+        Hello: _check_hello,
+        Welcome: _check_welcome,
+        Step: _check_step,
+        Stepped: _check_stepped,
+    }
 
 
 def _check_version(version: int, software: str) -> None:

@@ -10,58 +10,47 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from robonet.link.messages import Hello, Node, Obstacle, Welcome
+from robonet.link.messages import ARRIVAL, FAILURE, TRANSMISSION, Hello, Node, Obstacle, Welcome
 
 Floats = NDArray[np.float64]
 
 
-class Transmissions(NamedTuple):
-    """Packets handed to the network in one step, a row each."""
+Records = NDArray[np.void]
 
-    packets: NDArray[np.uint64]
-    sources: NDArray[np.uint32]
-    destinations: NDArray[np.uint32]
-    sizes: NDArray[np.uint32]
-    times: NDArray[np.int64]
+
+class Transmissions(NamedTuple):
+    """Packets handed to the network in one step."""
+
+    rows: Records
+    """TRANSMISSION records (robonet.link.messages), their numbers ascending."""
     payloads: list[memoryview] | None = None
+    """Their bytes, where the network asked for them."""
 
     @staticmethod
     def of(rows: list[tuple[int, int, int, int, int]], payloads: list[memoryview] | None = None) -> "Transmissions":
-        """From rows of (packet, source, destination, size, time)."""
-        numbers, sources, destinations, sizes, times = zip(*rows, strict=True) if rows else [()] * 5
-        return Transmissions(
-            np.array(numbers, dtype="<u8"),
-            np.array(sources, dtype="<u4"),
-            np.array(destinations, dtype="<u4"),
-            np.array(sizes, dtype="<u4"),
-            np.array(times, dtype="<i8"),
-            payloads,
-        )
+        """From rows of (packet, time, source, destination, size)."""
+        return Transmissions(np.array(rows, TRANSMISSION) if rows else NO_ROWS, payloads)
 
 
-NO_TRANSMISSIONS = Transmissions.of([])
+NO_ROWS: Records = np.empty(0, TRANSMISSION)
+NO_ARRIVALS: Records = np.empty(0, ARRIVAL)
+NO_FAILURES: Records = np.empty(0, FAILURE)
 
 
-@dataclass
+@dataclass(slots=True)
 class Outcome:
     """What one step of the network brought."""
 
-    packets: list[int] = field(default_factory=list)
-    """Packets that arrived, in the order of arrival."""
-    receivers: list[int] = field(default_factory=list)
-    times: list[int] = field(default_factory=list)
-    hops: list[int] = field(default_factory=list)
-    signals_dbm: list[float] = field(default_factory=list)
-    failed: list[int] = field(default_factory=list)
-    """Packets given up in this step."""
-    failed_reasons: list[str] = field(default_factory=list)
+    arrivals: Records = field(default_factory=lambda: NO_ARRIVALS)
+    """ARRIVAL records, in the order of arrival."""
+    failures: Records = field(default_factory=lambda: NO_FAILURES)
+    """FAILURE records of packets given up in this step."""
     neighbours: "Neighbours | None" = None
     queues: NDArray[np.uint32] | None = None
     payloads: list[memoryview] | None = None
-    """Filled in by the link where packets come from another robot simulator, with the next three."""
-    sources: list[int] | None = None
-    destinations: list[int] | None = None
-    sent_times: list[int] | None = None
+    """Filled in by the link where packets come from another robot simulator, with the next one."""
+    origins: Records | None = None
+    """ORIGIN records of what arrived."""
 
 
 class Neighbours(NamedTuple):

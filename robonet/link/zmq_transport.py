@@ -111,10 +111,11 @@ class ZmqConnection(_Socket):
 
     def send(self, data: bytes) -> None:
         """Hand over one message."""
-        with contextlib.suppress(zmq.Again):
+        try:
             self._socket.send(data, zmq.NOBLOCK)
             return
-        self._check_peer()  # libzmq takes the way to a peer down when that peer refused our key
+        except zmq.Again:
+            self._check_peer()  # libzmq takes the way to a peer down when that peer refused our key
         try:
             self._socket.send(data)
         except zmq.Again as error:
@@ -175,16 +176,20 @@ class ZmqListener(_Socket):
     def send(self, peer: bytes, data: bytes) -> None:
         """Hand over one message to one peer."""
         try:
-            self._socket.send_multipart((peer, data))
+            self._socket.send(peer, zmq.SNDMORE)
+            self._socket.send(data)
         except zmq.ZMQError as error:
             raise PeerLost("is gone") from error
 
     def receive(self, timeout_s: float, stop: Callable[[], bool] = never) -> tuple[bytes, bytes]:
         """Wait for a message of any peer."""
         while True:
-            frames = self._wait(self._socket.recv_multipart, timeout_s, stop, self._check_peers)
-            if len(frames) == 2:  # anything else is not of this protocol and has no one to be answered to
-                return frames[0], frames[1]
+            peer = self._wait(self._socket.recv, timeout_s, stop, self._check_peers)
+            data = self._socket.recv()  # the frames of a message come together, and a ROUTER's has two at least
+            if not self._socket.getsockopt(zmq.RCVMORE):
+                return peer, data
+            while self._socket.getsockopt(zmq.RCVMORE):  # not of this protocol: there is no one to be answered
+                self._socket.recv()
 
     def _check_peers(self) -> None:
         """Someone left: find out whether it was one of ours by writing to each of them."""

@@ -4,7 +4,9 @@ from collections import Counter
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from robonet.link.messages import BROADCAST, FIRST_GROUP, REASONS
+import numpy as np
+
+from robonet.link.messages import ARRIVAL, BROADCAST, FAILURE, FIRST_GROUP, REASONS
 from robonet.link.simulators import Outcome, Setup, Transmissions
 from robonet.record.statistics import delay_figures, hop_figures
 from robonet.record.tables import Recorder
@@ -12,6 +14,7 @@ from robonet.record.tables import Recorder
 NO_SIGNAL = float("nan")
 DELIVERED = "delivered"
 FATES = (DELIVERED, *REASONS)
+_REASON_NUMBERS = {reason: number for number, reason in enumerate(REASONS)}
 _FATE_NUMBERS = {fate: number for number, fate in enumerate(FATES)}
 
 
@@ -19,10 +22,10 @@ class Packet(NamedTuple):
     """What the network knows of a packet."""
 
     number: int
+    time: int
     source: int
     destination: int
     size: int
-    time: int
 
     @property
     def is_broadcast(self) -> bool:
@@ -39,7 +42,8 @@ class Ledger:
     """Counts, times and records packets, and gathers what a step has to report."""
 
     def __init__(self, setup: Setup, recorder: Recorder | None) -> None:
-        self.outcome = Outcome()
+        self._arrivals: list[tuple[int, int, int, float, int]] = []
+        self._failures: list[tuple[int, int]] = []
         self._recorder = recorder
         self._open: dict[int, Packet] = {}
         self._sent = Counter({"unicast": 0, "broadcast": 0, "group": 0})
@@ -54,10 +58,10 @@ class Ledger:
                 "packets",
                 {
                     "packet": "u8",
+                    "sent_ns": "i8",
                     "source": "i4",
                     "destination": "i4",
                     "size_bytes": "u4",
-                    "sent_ns": "i8",
                     "ended_ns": "i8",
                     "fate": "i1",
                     "hops": "u2",
@@ -80,8 +84,7 @@ class Ledger:
 
     def open(self, transmissions: Transmissions) -> list[Packet]:
         """Take in the packets of one step."""
-        columns = (column.tolist() for column in transmissions[:5])
-        packets = [Packet(*row) for row in zip(*columns, strict=True)]
+        packets = [Packet(*row) for row in transmissions.rows.tolist()]
         for packet in packets:
             if packet.is_broadcast:
                 self._sent["broadcast"] += 1
@@ -98,12 +101,7 @@ class Ledger:
 
     def delivered(self, packet: Packet, receiver: int, time: int, hops: int, signal_dbm: float = NO_SIGNAL) -> None:
         """A packet reached a node that it is for."""
-        outcome = self.outcome
-        outcome.packets.append(packet.number)
-        outcome.receivers.append(receiver)
-        outcome.times.append(time)
-        outcome.hops.append(hops)
-        outcome.signals_dbm.append(signal_dbm)
+        self._arrivals.append((packet.number, time, receiver, signal_dbm, hops))
         if packet.destination < FIRST_GROUP:
             self._close(packet, time, DELIVERED, hops)
             self._delays_ns.append(time - packet.time)
@@ -118,12 +116,17 @@ class Ledger:
     def dropped(self, packet: Packet, time: int, reason: str, hops: int = 0) -> None:
         """A unicast packet is given up."""
         self._close(packet, time, reason, hops)
-        self.outcome.failed.append(packet.number)
-        self.outcome.failed_reasons.append(reason)
+        self._failures.append((packet.number, _REASON_NUMBERS[reason]))
 
     def take_outcome(self) -> Outcome:
         """What the step that ends here brought."""
-        outcome, self.outcome = self.outcome, Outcome()
+        outcome = Outcome()
+        if self._arrivals:
+            outcome.arrivals = np.array(self._arrivals, ARRIVAL)
+            self._arrivals = []
+        if self._failures:
+            outcome.failures = np.array(self._failures, FAILURE)
+            self._failures = []
         if self._recorder is not None:
             self._recorder.tick()
         return outcome

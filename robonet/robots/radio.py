@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robonet.clock import NS_PER_S, s_from_ns
-from robonet.link.messages import BROADCAST, FIRST_GROUP, Welcome
+from robonet.link.messages import BROADCAST, FIRST_GROUP, REASONS, TRANSMISSION, Welcome
 from robonet.link.simulators import Neighbours, Outcome, Transmissions
 from robonet.plugins import closest
 from robonet.record.tables import Recorder
@@ -103,7 +103,7 @@ class Ether:
         if recorder is not None:
             self._sends = recorder.table(
                 "sends",
-                {"packet": "u8", "source": "i4", "destination": "u4", "size_bytes": "u4", "sent_ns": "i8"},
+                {"packet": "u8", "sent_ns": "i8", "source": "i4", "destination": "u4", "size_bytes": "u4"},
                 {"source": names},
             )
             self._deliveries = recorder.table(
@@ -146,7 +146,7 @@ class Ether:
         packet, self._next_packet = self._next_packet, self._next_packet + 1
         source = self._first_node + row
         time = self.now if time is None else time
-        self._outbox.append((packet, source, destination, size, time))
+        self._outbox.append((packet, time, source, destination, size))
         self._under_way[packet] = _Sent(source, destination, time, payload, size)
         if destination >= FIRST_GROUP:
             self._broadcasts.append((time, packet))
@@ -162,12 +162,11 @@ class Ether:
             self._under_way.pop(self._broadcasts.popleft()[1], None)
         transmissions = Transmissions.of(rows, payloads if self._needs_payloads else None)
         if rows:
-            for column in transmissions[:5]:
-                self.sent_digest.update(column.data)
+            self.sent_digest.update(transmissions.rows.tobytes())
             if self._recorder is not None:
-                t = transmissions
-                local = t.sources.astype("i4") - self._first_node
-                self._sends.add_block((t.packets, local, t.destinations, t.sizes, t.times))
+                columns = {name: transmissions.rows[name] for name in TRANSMISSION.names or ()}
+                columns["source"] = columns["source"].astype("i4") - self._first_node
+                self._sends.add_block(columns.values())
         return transmissions
 
     def deliver(self, outcome: Outcome, now: int) -> None:
@@ -178,19 +177,20 @@ class Ether:
         self._touched = []
         self._failures = {}
         self._neighbours, self._queues = outcome.neighbours, outcome.queues
-        if outcome.packets:
+        if len(outcome.arrivals):
             self._take_arrivals(outcome, now)
-        for packet, reason in zip(outcome.failed, outcome.failed_reasons, strict=True):
+        for packet, reason in outcome.failures.tolist():
             sent = self._under_way.pop(packet, None)
             if sent is not None and sent.payload is not None:
                 row = sent.source - self._first_node
                 to = self._directory[sent.destination]
-                self._failures.setdefault(row, []).append(FailedSend(self.names[row], to, sent.payload, reason))
+                self._failures.setdefault(row, []).append(
+                    FailedSend(self.names[row], to, sent.payload, REASONS[reason])
+                )
 
     def _take_arrivals(self, outcome: Outcome, now: int) -> None:
-        self.heard_digest.update(repr((outcome.packets, outcome.receivers, outcome.times, outcome.hops)).encode())
-        columns = (outcome.packets, outcome.receivers, outcome.times, outcome.hops, outcome.signals_dbm)
-        for index, (packet, node, time, hops, signal) in enumerate(zip(*columns, strict=True)):
+        self.heard_digest.update(outcome.arrivals.tobytes())
+        for index, (packet, time, node, signal, hops) in enumerate(outcome.arrivals.tolist()):
             row = node - self._first_node
             sent = self._under_way.get(packet)
             if sent is None and outcome.payloads is not None:
@@ -223,11 +223,10 @@ class Ether:
 
     def _foreign(self, outcome: Outcome, index: int) -> _Sent:
         """A packet of another robot simulator: its bytes came along."""
-        assert outcome.payloads is not None
-        assert outcome.sources is not None and outcome.destinations is not None and outcome.sent_times is not None
+        assert outcome.payloads is not None and outcome.origins is not None
         payload = bytes(outcome.payloads[index])
-        source, destination = outcome.sources[index], outcome.destinations[index]
-        return _Sent(source, destination, outcome.sent_times[index], payload or None, len(payload))
+        time, source, destination = outcome.origins[index].item()
+        return _Sent(source, destination, time, payload or None, len(payload))
 
     # --- what radios read --------------------------------------------------------------------------------
 

@@ -1,0 +1,1 @@
+"""The contenders of benchmarks/link.py, a file each: the same step over different links."""
