@@ -18,7 +18,7 @@ from conftest import free_port
 
 from robonet.errors import Interrupted, PeerLost, RemoteProtocolError, SimulatorError
 from robonet.link.endpoints import parse_endpoint
-from robonet.link.messages import Error, Ping, decode, encode
+from robonet.link.messages import Error, Node, Ping, decode, encode
 from robonet.link.network_side import NetworkSide
 from robonet.link.robots_side import RobotsSide
 from robonet.link.session import PeerError
@@ -99,6 +99,27 @@ def test_a_run_is_the_same_over_every_transport(meeting):
     reference.ended()
     assert robots.arrivals == over_memory.arrivals
     assert robots.arrivals
+
+
+class Crowd(ScriptedRobots):
+    """So many that their positions travel in a frame of their own."""
+
+    def hello(self):
+        nodes = [Node(name=f"n{i}") for i in range(3000)]
+        return msgspec.structs.replace(super().hello(), nodes=nodes, steps=3)
+
+    def control(self, outcome):
+        return np.full((3000, 3), self._step + 0.5), Transmissions.of([])
+
+
+def test_a_crowd_arrives_whole(meeting):
+    network = EchoNetwork()
+    serving = Serving(network, meeting.listener)
+    connection = meeting.connect()
+    assert RobotsSide(Crowd(), connection, LIMITS).run() == "finished"
+    connection.close()
+    assert serving.ended() is None
+    assert [(positions == step + 0.5).all() for step, positions in enumerate(network.positions)] == [True] * 3
 
 
 class Half(ScriptedRobots):
@@ -322,7 +343,7 @@ def test_frames_of_another_shape_are_ignored(meeting):
     context = zmq.Context()
     stranger = context.socket(zmq.DEALER)
     stranger.connect(meeting.endpoint.address)
-    stranger.send_multipart([b"", b"a", encode(Ping())])
+    stranger.send_multipart([b"", b"a", b"b", encode(Ping())])
     connection = meeting.connect()
     assert RobotsSide(ScriptedRobots(), connection, LIMITS).run() == "finished"
     connection.close()

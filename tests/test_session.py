@@ -149,7 +149,7 @@ BAD_STEPS = {
     "too late": (step(1, [(9, 0, 1, 8, 200)]), "outside of the step"),
     "old packet": (step(1, [(5, 0, 1, 8, 100)]), "must ascend"),
     "descending": (step(1, [(9, 0, 1, 8, 100), (8, 0, 1, 8, 100)]), "must ascend"),
-    "absurd number": (step(1, [(2**63, 0, 1, 8, 100)]), "must ascend up to"),
+    "absurd number": (step(1, [(2**63, 0, 1, 8, 100)]), "stay below 2"),
 }
 
 
@@ -162,6 +162,29 @@ def test_a_lying_robot_simulator_is_caught(name):
     with pytest.raises(RemoteProtocolError, match=text) as caught:
         network.receive(encode(message))
     assert "the robot simulator 'robots' broke the protocol at simulated time" in str(caught.value)
+
+
+def test_positions_may_come_in_a_frame_of_their_own():
+    robots, network = pair()
+    positions = np.arange(9.0)
+    network.receive(robots.send(Step(index=0, time=0)), positions.data.cast("B"))
+    assert network.positions.tolist() == positions.tolist()
+
+
+@pytest.mark.parametrize(
+    ("message", "tail", "text"),
+    [
+        (Step(index=0, time=0), b"", "positions has 0 bytes"),
+        (Step(index=0, time=0), b"short", "positions has 5 bytes"),
+        (Step(index=0, time=0), np.full(9, np.nan).tobytes(), "finite"),
+        (step(), bytes(72), "second frame"),
+        (End(reason="finished"), bytes(72), "second frame"),
+    ],
+)
+def test_a_second_frame_is_checked_as_the_first(message, tail, text):
+    _, network = pair()
+    with pytest.raises(RemoteProtocolError, match=text):
+        network.receive(encode(message), memoryview(tail))
 
 
 def test_no_step_beyond_the_last():

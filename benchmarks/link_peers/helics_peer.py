@@ -13,13 +13,14 @@ import contextlib
 import os
 import socket
 import time
+from collections.abc import Iterator
 
 import helics
 import numpy as np
 
-from link_peers.traffic import Traffic, deliver, pack
+from link_peers.traffic import Traffic, arrivals_of, pack
 from link_peers.turns import START_TIMEOUT_S, Job, Turns
-from robonet.link.messages import ARRIVAL
+from robonet.link.messages import ARRIVAL, TRANSMISSION
 
 CORE = "zmq"
 """Faster than zmq_ss with few robots, a little slower with 10,000; other cores did not start when tried."""
@@ -58,7 +59,7 @@ def drive(job: Job, turns: Turns) -> None:
     part.write_text(options)
     part.rename(job.folder / "options")  # the other reads it whole or not at all
 
-    traffic = Traffic(job.robots)
+    traffic = Traffic(job.robots, job.total_steps)
     is_vector = job.variant == "vector"
     federate = _federate("robots", options)
     kind = "vector" if is_vector else "raw"
@@ -88,8 +89,8 @@ def answer(job: Job) -> None:
     deadline = time.monotonic() + START_TIMEOUT_S
     while not (job.folder / "options").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
-    traffic = Traffic(job.robots)
-    delivered = np.zeros(traffic.senders, dtype=ARRIVAL)
+    traffic = Traffic(job.robots, job.total_steps)
+    answers = iter([arrivals_of(traffic.next_step()) for _ in range(job.total_steps)])
     is_vector = job.variant == "vector"
     offset_s = 0.0 if job.variant == "late" else STEP_S / 2
     federate = _federate("network", (job.folder / "options").read_text(), offset_s)
@@ -105,6 +106,12 @@ def answer(job: Job) -> None:
         else:
             positions_m = np.frombuffer(helics.helicsInputGetBytes(positions), dtype="<f8")
         assert len(positions_m) == 3 * job.robots
-        helics.helicsPublicationPublishBytes(deliveries, deliver(helics.helicsInputGetBytes(packets), delivered))
+        helics.helicsPublicationPublishBytes(deliveries, _answer(helics.helicsInputGetBytes(packets), answers))
     helics.helicsFederateDisconnect(federate)
     helics.helicsCloseLibrary()
+
+
+def _answer(packets: bytes, answers: Iterator[np.ndarray]) -> bytes:
+    """From bytes to an array and from an array to bytes, as every contender."""
+    np.frombuffer(packets, TRANSMISSION)
+    return next(answers).tobytes()

@@ -28,8 +28,8 @@ class Robots(mosaik_api_v3.Simulator):
         model = {"public": True, "params": [], "attrs": [*outputs, "deliveries"]}
         super().__init__({**META, "models": {"Team": model}})
 
-    def init(self, sid, time_resolution, robots: int):
-        self._traffic = Traffic(robots)
+    def init(self, sid, time_resolution, robots: int, steps: int):
+        self._traffic = Traffic(robots, steps)
         return self.meta
 
     def create(self, num, model):
@@ -91,7 +91,7 @@ def drive(job: Job, turns: Turns) -> None:
         return positions
 
     try:
-        team = world.start("Robots", robots=job.robots).Team()
+        team = world.start("Robots", robots=job.robots, steps=job.total_steps + 1).Team()
         radio = world.start("Network").Radio()
         if job.is_pinned:
             take_cores(0)

@@ -2,13 +2,11 @@
 
 from typing import Any
 
-import numpy as np
-
 from link_peers.burn import burn
-from link_peers.traffic import STEP_NS, Traffic
+from link_peers.traffic import STEP_NS, Traffic, arrivals_of
 from link_peers.turns import Job, Turns
 from robonet.link.endpoints import parse_endpoint
-from robonet.link.messages import ARRIVAL, PROTOCOL_VERSION, Hello, Node, Welcome
+from robonet.link.messages import PROTOCOL_VERSION, Hello, Node, Welcome
 from robonet.link.network_side import NetworkSide
 from robonet.link.robots_side import RobotsSide
 from robonet.link.session import SOFTWARE
@@ -23,7 +21,7 @@ class Robots:
     def __init__(self, job: Job, turns: Turns) -> None:
         self._job = job
         self._turns = turns
-        self._traffic = Traffic(job.robots)
+        self._traffic = Traffic(job.robots, job.total_steps)
 
     def hello(self) -> Hello:
         return Hello(
@@ -60,17 +58,15 @@ class Network:
 
     def __init__(self, job: Job) -> None:
         self._burn = job.network_burn
-        self._arrivals = np.zeros(Traffic(job.robots).senders, ARRIVAL)
-        self._arrivals["hops"], self._arrivals["signal_dbm"] = 1, -60.0
+        traffic = Traffic(job.robots, job.total_steps)
+        self._outcomes = iter([Outcome(arrivals_of(traffic.next_step())) for _ in range(job.total_steps)])
 
     def start(self, setup: Setup) -> Offer:
         return Offer(model="trivial")
 
     def step(self, until: int, positions_m: Floats, transmissions: Transmissions) -> Outcome:
         burn(self._burn)
-        arrivals, rows = self._arrivals, transmissions.rows
-        arrivals["packet"], arrivals["time"], arrivals["receiver"] = rows["packet"], rows["time"], rows["destination"]
-        return Outcome(arrivals)
+        return next(self._outcomes)
 
     def end(self, now: int) -> dict[str, Any]:
         return {}

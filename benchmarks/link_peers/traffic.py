@@ -12,27 +12,26 @@ PACKET_BYTES = 100
 
 
 class Traffic:
-    """The robots' half of a step, renewed in place in a microsecond: the link is what is timed."""
+    """The robots' half of a step, made ready beforehand: the link is what is timed."""
 
-    def __init__(self, robots: int) -> None:
+    def __init__(self, robots: int, steps: int = 1) -> None:
         generator = np.random.default_rng(robots)
         self.senders = max(1, robots // 20)
         self.positions_m = generator.uniform(0.0, 1000.0, (robots, 3))
-        self._rows = np.zeros(self.senders, TRANSMISSION)
-        self._rows["packet"] = np.arange(self.senders)
-        self._rows["source"] = generator.choice(robots, self.senders, replace=False)
-        self._rows["destination"] = generator.integers(0, robots, self.senders)
-        self._rows["size"] = PACKET_BYTES
-        self._rows["time"] = np.sort(generator.integers(0, STEP_NS // 2, self.senders))
-        self._is_first = True
+        first = np.zeros(self.senders, TRANSMISSION)
+        first["packet"] = np.arange(self.senders)
+        first["source"] = generator.choice(robots, self.senders, replace=False)
+        first["destination"] = generator.integers(0, robots, self.senders)
+        first["size"] = PACKET_BYTES
+        first["time"] = np.sort(generator.integers(0, STEP_NS // 2, self.senders))
+        rows = np.tile(first, (steps, 1))
+        rows["packet"] += self.senders * np.arange(steps, dtype="<u8")[:, None]
+        rows["time"] += STEP_NS * np.arange(steps)[:, None]
+        self._steps = iter([Transmissions(part) for part in rows])
 
     def next_step(self) -> Transmissions:
         """What is sent in the next step."""
-        if not self._is_first:
-            self._rows["packet"] += self.senders
-            self._rows["time"] += STEP_NS
-        self._is_first = False
-        return Transmissions(self._rows)
+        return next(self._steps)
 
 
 class Sizes(NamedTuple):
@@ -57,9 +56,9 @@ def pack(sent: Transmissions) -> bytes:
     return sent.rows.tobytes()
 
 
-def deliver(data: bytes, out: np.ndarray) -> bytes:
-    """The network's half of a step, for links that carry bytes: everything arrives after one hop."""
-    sent = np.frombuffer(data, TRANSMISSION)
-    out["packet"], out["receiver"], out["time"] = sent["packet"], sent["destination"], sent["time"]
-    out["hops"], out["signal_dbm"] = 1, -60.0
-    return out.tobytes()
+def arrivals_of(sent: Transmissions) -> np.ndarray:
+    """What the network answers: everything arrives after one hop."""
+    arrived = np.zeros(len(sent.rows), ARRIVAL)
+    arrived["packet"], arrived["time"], arrived["receiver"] = (sent.rows[k] for k in ("packet", "time", "destination"))
+    arrived["hops"], arrived["signal_dbm"] = 1, -60.0
+    return arrived

@@ -4,6 +4,7 @@ docs/protocol.md describes every message to the byte. Arrays are views of the re
 outlive the message.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -14,6 +15,8 @@ from robonet.errors import RemoteProtocolError
 
 PROTOCOL_VERSION = 1
 MAX_MESSAGE_BYTES = 256 * 1024 * 1024
+LARGE_BYTES = 64 * 1024
+"""Positions from this size on travel in a frame of their own: packing them with the rest would copy them once more."""
 
 BROADCAST = 0xFFFFFFFF
 """Destination of a packet for everyone in reach."""
@@ -111,8 +114,8 @@ class Step(Message, frozen=True):
     """Number of the step, from 0."""
     time: int
     """When it begins, in ns."""
-    positions: Buffer
-    """float64 x, y, z in metres, a row a node of the peer."""
+    positions: Buffer = EMPTY
+    """float64 x, y, z in metres, a row a node of the peer; or empty, and a second frame holds them."""
     packets: Buffer = EMPTY
     """TRANSMISSION records of new packets, their numbers ascending."""
     payloads: list[Buffer] | None = None
@@ -188,13 +191,9 @@ REASONS = (
 )
 """Why a packet was dropped; the position in this list is its number on the wire."""
 
-_encoder = msgspec.msgpack.Encoder()
+encode: Callable[[AnyMessage], bytes] = msgspec.msgpack.Encoder().encode
+"""The bytes of a message; no function of ours around it, because every step goes through here twice."""
 _decoder: msgspec.msgpack.Decoder[AnyMessage] = msgspec.msgpack.Decoder(AnyMessage)
-
-
-def encode(message: AnyMessage) -> bytes:
-    """The bytes of a message."""
-    return _encoder.encode(message)
 
 
 def decode(data: bytes | memoryview) -> AnyMessage:

@@ -12,6 +12,7 @@ import numpy as np
 from robonet.clock import NS_PER_S, s_from_ns
 from robonet.errors import Interrupted, PeerLost, RemoteProtocolError, RobonetError, SimulatorError
 from robonet.link.messages import (
+    EMPTY,
     F4,
     ORIGIN,
     PROTOCOL_VERSION,
@@ -116,7 +117,7 @@ class NetworkSide:
         deadline = time.monotonic() + self._limits.join_timeout_s
         while len(self._by_key) < self._expected:
             try:
-                key, data = self._listener.receive(max(deadline - time.monotonic(), 0.1), self._stop)
+                key, data, _ = self._listener.receive(max(deadline - time.monotonic(), 0.1), self._stop)
             except PeerLost as error:
                 raise PeerLost(f"{self._roll_call()}; a robot simulator {error}") from error
             if key in self._by_key:
@@ -150,7 +151,8 @@ class NetworkSide:
                 needs_payloads=self._needs_payloads,
             )
             self._say(peer, welcome)
-        self._flat_positions = np.zeros(3 * len(setup.nodes))
+        alone = len(self._peers) == 1
+        self._flat_positions = self._peers[0].session.positions if alone else np.zeros(3 * len(setup.nodes))
         self._positions_m = self._flat_positions.reshape(-1, 3)
         self._listener.joined()
 
@@ -223,7 +225,7 @@ class NetworkSide:
         while missing:
             before = time.perf_counter()
             try:
-                key, data = self._listener.receive(self._step_timeout_s, self._stop)
+                key, data, tail = self._listener.receive(self._step_timeout_s, self._stop)
             except PeerLost as error:
                 silent = [peer for peer in self._peers if peer.message is None]
                 raise PeerLost(_missed(silent, error)) from error
@@ -232,7 +234,7 @@ class NetworkSide:
             if peer is None:
                 self._turn_away(key, "this simulation has begun; nobody else can join")
                 continue
-            message = peer.session.receive(data)
+            message = peer.session.receive(data, tail)
             if isinstance(message, (Step, End)):
                 peer.message = message
                 missing -= 1
@@ -250,18 +252,19 @@ class NetworkSide:
             raise PeerLost(_missed([peer], error)) from error
 
     def _transmissions(self) -> Transmissions:
-        """All peers' positions and packets as one; the usual single peer costs no copy of its packets."""
+        """All peers' positions and packets as one; the usual single peer costs no copy."""
+        if len(self._peers) == 1:
+            step = self._peers[0].message
+            assert isinstance(step, Step)
+            return Transmissions(self._peers[0].session.transmissions, step.payloads)
         parts = []
         for peer in self._peers:
             step = peer.message
             assert isinstance(step, Step)
             self._flat_positions[3 * peer.first_node : 3 * (peer.first_node + peer.nodes)] = peer.session.positions
             part = Transmissions(peer.session.transmissions, step.payloads)
-            if step.payloads is not None and len(self._peers) > 1:
-                self._carry(part)
+            self._carry(part)
             parts.append(part)
-        if len(parts) == 1:
-            return parts[0]
         payloads = [payload for part in parts for payload in part.payloads or ()]
         return Transmissions(np.concatenate([part.rows for part in parts]), payloads)
 
@@ -284,13 +287,15 @@ class NetworkSide:
             carried = [self._carried[packet] for packet in arrivals["packet"].tolist()]
             more["payloads"] = [packet.payload for packet in carried]
             more["origins"] = np.array([packet.origin for packet in carried], ORIGIN).data
-        if len(arrivals):
-            more["arrivals"] = arrivals.data
-        if len(failures) and "failures" in peer.hello.wants:
-            more["failures"] = failures.data
         if outcome.neighbours is not None or outcome.queues is not None:
             more |= self._feedback(peer, outcome)
-        return Stepped(index=self.steps_done, time=until, **more)
+        return Stepped(
+            index=self.steps_done,
+            time=until,
+            arrivals=arrivals.data if len(arrivals) else EMPTY,
+            failures=failures.data if len(failures) and "failures" in peer.hello.wants else EMPTY,
+            **more,
+        )
 
     def _feedback(self, peer: _Peer, outcome: Outcome) -> dict[str, Any]:
         found: dict[str, Any] = {}

@@ -9,7 +9,21 @@ import numpy as np
 
 from robonet.clock import s_from_ns
 from robonet.errors import Interrupted, PeerLost, RemoteProtocolError, RobonetError
-from robonet.link.messages import F4, ORIGIN, U4, AnyMessage, End, Ended, Error, Ping, Step, Stepped, Welcome
+from robonet.link.messages import (
+    EMPTY,
+    F4,
+    LARGE_BYTES,
+    ORIGIN,
+    U4,
+    AnyMessage,
+    End,
+    Ended,
+    Error,
+    Ping,
+    Step,
+    Stepped,
+    Welcome,
+)
 from robonet.link.session import PeerError, Role, Session
 from robonet.link.simulators import Neighbours, Outcome, RobotSimulator
 from robonet.link.timing import Timing
@@ -83,15 +97,15 @@ class RobotsSide:
         for index in range(steps):
             positions_m, sent = simulator.control(outcome)
             before = clock()
-            self._say(
-                Step(
-                    index=index,
-                    time=index * step_ns,
-                    positions=positions_m.data,
-                    packets=sent.rows.data,
-                    payloads=sent.payloads if needs_payloads else None,
-                )
+            payloads = sent.payloads if needs_payloads else None
+            if positions_m.nbytes < LARGE_BYTES:
+                positions, tail = positions_m.data, None
+            else:
+                positions, tail = EMPTY, positions_m.data
+            step = Step(
+                index=index, time=index * step_ns, positions=positions, packets=sent.rows.data, payloads=payloads
             )
+            self._say(step, tail)
             timing.exchange_s += clock() - before
             goes_on = simulator.advance()
             if pace_s:
@@ -134,9 +148,9 @@ class RobotsSide:
         except PeerLost as error:
             raise PeerLost(self._missed(error)) from error
 
-    def _say(self, message: AnyMessage) -> None:
+    def _say(self, message: AnyMessage, tail: memoryview | None = None) -> None:
         try:
-            self._connection.send(self._session.send(message))
+            self._connection.send(self._session.send(message), tail)
         except PeerLost as error:
             raise PeerLost(self._missed(error)) from error
 

@@ -8,7 +8,6 @@ Both ends walk through the same states, because each message moves both of them 
     READY ──End──▶ ENDING ──Ended──▶ CLOSED          any ──Error──▶ FAILED          Ping moves nothing
 """
 
-import math
 from collections.abc import Callable
 from enum import Enum, IntEnum, auto
 from typing import Any, ClassVar, NamedTuple
@@ -18,9 +17,9 @@ import numpy as np
 from robonet import __version__
 from robonet.clock import s_from_ns
 from robonet.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
+from robonet.link.checks import PROBLEMS, problem_with_arrivals, problem_with_step
 from robonet.link.messages import (
     ARRIVAL,
-    BROADCAST,
     F4,
     F8,
     FAILURE,
@@ -92,11 +91,6 @@ SAID_BY: dict[type, Role] = {
 }
 
 
-FEW = 32
-"""Up to so many rows are looked at faster by Python than numpy gets to its loops."""
-_least, _greatest, _all, _sum = np.minimum.reduce, np.maximum.reduce, np.logical_and.reduce, np.add.reduce
-
-
 class _Agreed(NamedTuple):
     """What the handshake settled, as the checks of every step need it."""
 
@@ -125,10 +119,12 @@ class Session:
         self.welcome: Welcome | None = None
         self.next_index = 0
         self.positions: Floats = np.empty(0)
+        """x, y, z of the peer's nodes, one after the other; filled anew by every Step."""
         self.transmissions: Records = NO_ROWS
         self.arrivals: Records = NO_ARRIVALS
         self.failures: Records = NO_FAILURES
         self._last_packet = -1
+        self._tail: memoryview | None = None
         self._agreed = _Agreed(0, 0, 0, 0, 0, 0, 0, needs_payloads=False)
 
     @property
@@ -145,17 +141,30 @@ class Session:
 
     def send(self, message: AnyMessage) -> bytes:
         """Say something: the bytes to transmit."""
-        self._advance(message, self.role, LocalProtocolError)
+        kind = type(message)
+        following = NEXT.get((self.state, kind))
+        if following is None or SAID_BY[kind] is not self.role:
+            self._step_aside(message, self.role, LocalProtocolError)
+        else:
+            self._follow(message, kind, following)
         return encode(message)
 
-    def receive(self, data: bytes | memoryview) -> AnyMessage:
-        """Hear something: the message, checked against the rules and against what was agreed."""
+    def receive(self, data: bytes | memoryview, tail: memoryview | None = None) -> AnyMessage:
+        """Hear something, with its second frame if it has one: the message, checked against all that was agreed."""
         try:
             message = decode(data)
-            if isinstance(message, Error):
-                self.state = State.FAILED
-                raise PeerError(f"{self.peer_name} gave up: {message.text}")
-            self._advance(message, self.role.other, RemoteProtocolError)
+            kind = type(message)
+            if tail is not None and not (isinstance(message, Step) and not message.positions):
+                raise RemoteProtocolError("a second frame belongs to a Step without positions only")
+            self._tail = tail
+            following = NEXT.get((self.state, kind))
+            if following is None or SAID_BY[kind] is self.role:
+                self._step_aside(message, self.role.other, RemoteProtocolError)
+            else:
+                check = self._CHECKS.get(kind)
+                if check is not None:
+                    check(self, message)
+                self._follow(message, kind, following)
             return message
         except PeerError:
             raise
@@ -165,16 +174,8 @@ class Session:
                 f"{self.peer_name} broke the protocol at simulated time {s_from_ns(self.now):.6f} s: {error}"
             ) from error
 
-    def _advance(self, message: AnyMessage, speaker: Role, blame: type[ProtocolError]) -> None:
-        kind = type(message)
-        following = NEXT.get((self.state, kind))
-        if following is None or SAID_BY[kind] is not speaker:
-            self._step_aside(message, speaker, blame)
-            return
-        if speaker is not self.role:
-            check = self._CHECKS.get(kind)
-            if check is not None:
-                check(self, message)
+    def _follow(self, message: AnyMessage, kind: type, following: State) -> None:
+        """A message in order was said or heard: take note of it and go on."""
         if kind is Stepped:
             self.next_index += 1
         elif isinstance(message, Hello):
@@ -187,6 +188,8 @@ class Session:
         """What is in no table: signs of life and giving up are always in order, nothing else is."""
         if isinstance(message, Error):
             self.state = State.FAILED
+            if speaker is not self.role:
+                raise PeerError(f"{self.peer_name} gave up: {message.text}")
         elif not isinstance(message, Ping):
             expected = [kind.__name__ for (state, kind) in NEXT if state is self.state]
             raise blame(
@@ -209,6 +212,9 @@ class Session:
             groups_end=FIRST_GROUP + len(welcome.groups),
             needs_payloads=welcome.needs_payloads,
         )
+        self.positions = np.zeros(3 * len(hello.nodes))
+        self._position_words = self.positions.view(np.uint64)
+        self._position_bytes = self.positions.data.cast("B")
 
     # --- what a peer's message must agree with -----------------------------------------------------------
 
@@ -231,50 +237,21 @@ class Session:
         now = self.next_index * agreed.step_ns
         if step.index != self.next_index or step.time != now or step.index >= agreed.steps:
             self._refuse_turn(step.index, step.time, now)
-        self.positions = column(step.positions, F8, 3 * agreed.nodes, "positions")
-        if not math.isfinite(_sum(self.positions)):
-            raise RemoteProtocolError("a position is not a finite number")
+        positions = step.positions if self._tail is None else self._tail
+        if len(positions) != len(self._position_bytes):
+            column(positions, F8, 3 * agreed.nodes, "positions")  # which says what is wrong
+        self._position_bytes[:] = positions
         self.transmissions = rows = records(step.packets, TRANSMISSION, "packets")
         if agreed.needs_payloads and len(step.payloads or ()) != len(rows):
             raise RemoteProtocolError("payloads are missing")
-        if len(rows) > FEW:
-            self._check_many(rows, now, now + agreed.step_ns)
-        elif len(rows):
-            self._check_few(rows, now, now + agreed.step_ns)
-
-    def _check_few(self, rows: Records, begin: int, end: int) -> None:
-        agreed, last = self._agreed, self._last_packet
-        for packet, time, source, destination, _ in rows.tolist():
-            if not last < packet < 2**63:
-                raise RemoteProtocolError(f"packet numbers must ascend up to 2^63; {packet} follows {last}")
-            last = packet
-            if not agreed.low <= source < agreed.high:
-                raise RemoteProtocolError(f"source {source} is not a node of this peer")
-            if destination >= agreed.all_nodes and not (
-                FIRST_GROUP <= destination < agreed.groups_end or destination == BROADCAST
-            ):
-                raise RemoteProtocolError(f"destination {destination} is neither a node nor a group nor broadcast")
-            if not begin <= time < end:
-                raise RemoteProtocolError(f"packet {packet} is sent at {time} ns, outside of the step")
-        self._last_packet = last
-
-    def _check_many(self, rows: Records, begin: int, end: int) -> None:
-        """The same for all rows at once."""
-        agreed = self._agreed
-        packets, sources, destinations = rows["packet"], rows["source"], rows["destination"]
-        first, last = int(packets[0]), int(packets[-1])
-        if first <= self._last_packet or last >= 2**63 or not _all(packets[1:] > packets[:-1]):
-            raise RemoteProtocolError(f"packet numbers must ascend up to 2^63; {first} follows {self._last_packet}")
-        if _least(sources) < agreed.low or _greatest(sources) >= agreed.high:
-            raise RemoteProtocolError("a source is not a node of this peer")
-        if _greatest(destinations) >= agreed.all_nodes:
-            known = (destinations < agreed.all_nodes) | (destinations == BROADCAST)
-            known |= (destinations >= FIRST_GROUP) & (destinations < agreed.groups_end)
-            if not _all(known):
-                raise RemoteProtocolError("a destination is neither a node nor a group nor broadcast")
-        if _least(rows["time"]) < begin or _greatest(rows["time"]) >= end:
-            raise RemoteProtocolError("a packet is sent outside of the step")
-        self._last_packet = last
+        problem = problem_with_step(
+            self._position_words, rows, self._last_packet, agreed.low, agreed.high, agreed.all_nodes,
+            agreed.groups_end, now, now + agreed.step_ns,
+        )  # fmt: skip
+        if problem:
+            raise RemoteProtocolError(PROBLEMS[problem])
+        if len(rows):
+            self._last_packet = int(rows["packet"][-1])
 
     def _check_stepped(self, stepped: Stepped) -> None:
         agreed = self._agreed
@@ -282,46 +259,39 @@ class Session:
         end = now + agreed.step_ns
         if stepped.index != self.next_index or stepped.time != end:
             self._refuse_turn(stepped.index, stepped.time, end)
-        self.arrivals = rows = records(stepped.arrivals, ARRIVAL, "arrivals")
-        if len(rows):
-            if len(rows) > FEW:
-                receivers, times = rows["receiver"], rows["time"]
-                least, greatest = int(_least(receivers)), int(_greatest(receivers))
-                earliest, latest = int(_least(times)), int(_greatest(times))
-            else:
-                _, few_times, few, _, _ = zip(*rows.tolist(), strict=True)
-                least, greatest, earliest, latest = min(few), max(few), min(few_times), max(few_times)
-            if least < agreed.low or greatest >= agreed.high:
-                raise RemoteProtocolError("a receiver is not a node of this side")
-            if earliest < now or latest > end:
-                raise RemoteProtocolError("an arrival lies outside of the step")
-        self.failures = NO_FAILURES
+        self.arrivals, self.failures = NO_ARRIVALS, NO_FAILURES
+        if stepped.arrivals:
+            self.arrivals = records(stepped.arrivals, ARRIVAL, "arrivals")
+            problem = problem_with_arrivals(self.arrivals, agreed.low, agreed.high, now, end)
+            if problem:
+                raise RemoteProtocolError(PROBLEMS[problem])
         if stepped.failures:
             self.failures = records(stepped.failures, FAILURE, "failures")
-            if _greatest(self.failures["reason"]) >= len(REASONS):
+            if self.failures["reason"].max() >= len(REASONS):
                 raise RemoteProtocolError("an unknown reason")
         if stepped.payloads is not None:
-            self._check_origins(stepped, len(rows))
+            self._check_origins(stepped)
         if stepped.neighbour_offsets or stepped.queues:
             self._check_feedback(stepped)
 
-    def _check_origins(self, stepped: Stepped, rows: int) -> None:
+    def _check_origins(self, stepped: Stepped) -> None:
+        rows = len(self.arrivals)
         origins = column(stepped.origins, ORIGIN, rows, "origins")
         if len(stepped.payloads or ()) != rows:
             raise RemoteProtocolError("payloads are missing")
-        if rows and _greatest(origins["source"]) >= self._agreed.all_nodes:
+        if rows and origins["source"].max() >= self._agreed.all_nodes:
             raise RemoteProtocolError("a source is no node")
 
     def _check_feedback(self, stepped: Stepped) -> None:
         agreed = self._agreed
         if stepped.neighbour_offsets:
             offsets = column(stepped.neighbour_offsets, U4, agreed.nodes + 1, "neighbour_offsets")
-            if not _all(offsets[1:] >= offsets[:-1]):
+            if not (offsets[1:] >= offsets[:-1]).all():
                 raise RemoteProtocolError("neighbour_offsets must ascend")
             links = int(offsets[-1])
             neighbours = column(stepped.neighbours, U4, links, "neighbours")
             column(stepped.link_quality, F4, links, "link_quality")
-            if links and _greatest(neighbours) >= agreed.all_nodes:
+            if links and neighbours.max() >= agreed.all_nodes:
                 raise RemoteProtocolError("a neighbour is no node")
         if stepped.queues:
             column(stepped.queues, U4, agreed.nodes, "queues")

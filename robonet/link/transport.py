@@ -3,7 +3,7 @@
 import queue
 import time
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from robonet.errors import Interrupted, PeerLost
 
@@ -18,11 +18,21 @@ def never() -> bool:
     return False
 
 
+class Received(NamedTuple):
+    """A message as it came."""
+
+    peer: bytes
+    """The key of who sent it."""
+    data: bytes
+    tail: memoryview | None = None
+    """Its second frame, if it has one."""
+
+
 class Connection(Protocol):
     """The robot simulator's end."""
 
-    def send(self, data: bytes) -> None:
-        """Hand over one message."""
+    def send(self, data: bytes, tail: memoryview | None = None) -> None:
+        """Hand over one message, and a second frame with it."""
         ...
 
     def receive(self, timeout_s: float, stop: Callable[[], bool] = never) -> bytes:
@@ -41,8 +51,8 @@ class Listener(Protocol):
         """Hand over one message to one peer."""
         ...
 
-    def receive(self, timeout_s: float, stop: Callable[[], bool] = never) -> tuple[bytes, bytes]:
-        """Wait for a message of any peer: its key and the message."""
+    def receive(self, timeout_s: float, stop: Callable[[], bool] = never) -> "Received":
+        """Wait for a message of any peer."""
         ...
 
     def accept(self, peer: bytes) -> None:
@@ -62,7 +72,7 @@ class MemoryLink:
     """A listener and its connections within one process."""
 
     def __init__(self) -> None:
-        self._to_network: queue.SimpleQueue[tuple[bytes, bytes | None]] = queue.SimpleQueue()
+        self._to_network: queue.SimpleQueue[Received | bytes] = queue.SimpleQueue()
         self._peers: dict[bytes, queue.SimpleQueue[bytes | None]] = {}
         self._accepted: set[bytes] = set()
 
@@ -78,13 +88,13 @@ class MemoryLink:
         """Hand over one message to one peer."""
         self._peers[peer].put(data)
 
-    def receive(self, timeout_s: float, stop: Callable[[], bool] = never) -> tuple[bytes, bytes]:
+    def receive(self, timeout_s: float, stop: Callable[[], bool] = never) -> Received:
         """Wait for a message of any peer."""
         while True:
-            peer, data = _take(self._to_network, timeout_s, stop)
-            if data is not None:
-                return peer, data
-            if peer in self._accepted:
+            received = _take(self._to_network, timeout_s, stop)
+            if isinstance(received, Received):
+                return received
+            if received in self._accepted:  # the bare key of a peer that left
                 raise PeerLost("closed the connection")
 
     def accept(self, peer: bytes) -> None:
@@ -106,16 +116,16 @@ class MemoryConnection:
     def __init__(
         self,
         key: bytes,
-        outgoing: "queue.SimpleQueue[tuple[bytes, bytes | None]]",
+        outgoing: "queue.SimpleQueue[Received | bytes]",
         incoming: "queue.SimpleQueue[bytes | None]",
     ) -> None:
         self._key = key
         self._outgoing = outgoing
         self._incoming = incoming
 
-    def send(self, data: bytes) -> None:
-        """Hand over one message."""
-        self._outgoing.put((self._key, data))
+    def send(self, data: bytes, tail: memoryview | None = None) -> None:
+        """Hand over one message; a second frame is copied, as a socket would."""
+        self._outgoing.put(Received(self._key, data, None if tail is None else memoryview(bytes(tail))))
 
     def receive(self, timeout_s: float, stop: Callable[[], bool] = never) -> bytes:
         """Wait for one message."""
@@ -126,7 +136,7 @@ class MemoryConnection:
 
     def close(self) -> None:
         """Tell the listener."""
-        self._outgoing.put((self._key, None))
+        self._outgoing.put(self._key)
 
 
 def _take(source: "queue.SimpleQueue[Item]", timeout_s: float, stop: Callable[[], bool]) -> Item:

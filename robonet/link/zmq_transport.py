@@ -22,7 +22,7 @@ from robonet.errors import Interrupted, PeerLost, UserError
 from robonet.link import keys as curve
 from robonet.link.endpoints import Endpoint
 from robonet.link.messages import MAX_MESSAGE_BYTES, Ping, encode
-from robonet.link.transport import SLICE_S, never
+from robonet.link.transport import SLICE_S, Received, never
 
 LINGER_MS = 2000
 SEND_TIMEOUT_MS = 10_000
@@ -74,11 +74,7 @@ class _Socket:
     def _wait(
         self, take: Callable[[], Any], timeout_s: float, stop: Callable[[], bool], check: Callable[[], None]
     ) -> Any:
-        """Receive; between slices of silence look for death, a request to stop, and the deadline."""
-        try:
-            return take()
-        except zmq.Again:
-            pass
+        """A slice has passed in silence: look for death, a request to stop and the deadline, and go on receiving."""
         deadline = time.monotonic() + timeout_s - SLICE_S
         while True:
             if stop():
@@ -109,22 +105,32 @@ class ZmqConnection(_Socket):
         self._socket.connect(endpoint.address)
         self._is_connected = False
 
-    def send(self, data: bytes) -> None:
-        """Hand over one message."""
+    def send(self, data: bytes, tail: memoryview | None = None) -> None:
+        """Hand over one message, and a second frame with it."""
+        if tail is not None:
+            self._send_first(data, zmq.SNDMORE)
+            self._socket.send(tail)  # the frames of a message go together: this cannot block
+        else:
+            self._send_first(data, 0)
+
+    def _send_first(self, data: bytes, flags: int) -> None:
         try:
-            self._socket.send(data, zmq.NOBLOCK)
+            self._socket.send(data, flags | zmq.NOBLOCK)
             return
         except zmq.Again:
             self._check_peer()  # libzmq takes the way to a peer down when that peer refused our key
         try:
-            self._socket.send(data)
+            self._socket.send(data, flags)
         except zmq.Again as error:
             raise PeerLost(f"took nothing for {SEND_TIMEOUT_MS / 1000:g} s at {self._address}") from error
 
     def receive(self, timeout_s: float, stop: Callable[[], bool] = never) -> bytes:
         """Wait for one message."""
-        data: bytes = self._wait(self._socket.recv, timeout_s, stop, self._check_peer)
-        return data
+        try:
+            return self._socket.recv()
+        except zmq.Again:
+            data: bytes = self._wait(self._socket.recv, timeout_s, stop, self._check_peer)
+            return data
 
     def _check_peer(self) -> None:
         for event in self._events():
@@ -181,13 +187,19 @@ class ZmqListener(_Socket):
         except zmq.ZMQError as error:
             raise PeerLost("is gone") from error
 
-    def receive(self, timeout_s: float, stop: Callable[[], bool] = never) -> tuple[bytes, bytes]:
+    def receive(self, timeout_s: float, stop: Callable[[], bool] = never) -> Received:
         """Wait for a message of any peer."""
         while True:
-            peer = self._wait(self._socket.recv, timeout_s, stop, self._check_peers)
+            try:
+                peer = self._socket.recv()
+            except zmq.Again:
+                peer = self._wait(self._socket.recv, timeout_s, stop, self._check_peers)
             data = self._socket.recv()  # the frames of a message come together, and a ROUTER's has two at least
             if not self._socket.getsockopt(zmq.RCVMORE):
-                return peer, data
+                return Received(peer, data)
+            tail = self._socket.recv(copy=False)  # large: read where it lies
+            if not tail.more:
+                return Received(peer, data, tail.buffer)
             while self._socket.getsockopt(zmq.RCVMORE):  # not of this protocol: there is no one to be answered
                 self._socket.recv()
 
