@@ -93,6 +93,7 @@ def main() -> int:
     except KeyboardInterrupt:
         return 130
     result = {
+        **(link[0] if len(link) == 1 else {}),  # for scripts that ask for one number of robots
         "link": link,
         "overlap": overlap,
         "forms": {form.name: form.text for form in forms},
