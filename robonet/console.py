@@ -39,7 +39,7 @@ def summary_table(summary: dict[str, Any]) -> Panel:
     table.add_column()
     packets, time = summary["packets"], summary["time"]
     colour = {"finished": "green", "interrupted": "yellow"}.get(summary["status"], "red")
-    stations = f", {summary['stations']} stations" if summary.get("stations") else ""
+    stations = f", {summary['stations']} station(s)" if summary.get("stations") else ""
     table.add_row(
         "run",
         f"[{colour}]{summary['status']}[/] after {number(summary['simulated_s'], 's')} simulated "
