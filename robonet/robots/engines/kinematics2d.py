@@ -96,26 +96,21 @@ def _push_apart(
                 continue
             column, row = cell_of(xyz[i, 0], xyz[i, 1], grid)
             for r in range(max(row - 1, 0), min(row + 2, grid.rows)):
-                for c in range(max(column - 1, 0), min(column + 2, grid.columns)):
-                    cell = r * grid.columns + c
-                    for k in range(starts[cell], starts[cell + 1]):
-                        j = order[k]
-                        if j == i or body[j] <= 0.0:
-                            continue
-                        dx, dy = xyz[i, 0] - xyz[j, 0], xyz[i, 1] - xyz[j, 1]
-                        touch = body[i] + body[j]
-                        squared = dx * dx + dy * dy
-                        if squared >= (touch - SLACK_M) * (touch - SLACK_M):
-                            continue
-                        distance = math.sqrt(squared)
-                        if distance < SLACK_M:  # on the same spot: part along x, the lower row to the left
-                            dx, dy, distance = (-1.0 if i < j else 1.0), 0.0, 1.0
-                            share = 0.5 * touch
-                        else:
-                            share = 0.5 * (touch - distance)
-                        shift[i, 0] += share * dx / distance
-                        shift[i, 1] += share * dy / distance
-                        moved = True
+                begin = starts[r * grid.columns + max(column - 1, 0)]
+                end = starts[r * grid.columns + min(column + 1, grid.columns - 1) + 1]
+                for k in range(begin, end):  # the cells of a row lie side by side
+                    j = order[k]
+                    dx, dy, touch = xyz[i, 0] - xyz[j, 0], xyz[i, 1] - xyz[j, 1], body[i] + body[j]
+                    squared = dx * dx + dy * dy
+                    if j == i or body[j] <= 0.0 or squared >= (touch - SLACK_M) * (touch - SLACK_M):
+                        continue
+                    distance = math.sqrt(squared)
+                    share = 0.5 * (touch - distance)
+                    if distance < SLACK_M:  # on the same spot: part along x, the lower row to the left
+                        dx, dy, distance = (-1.0 if i < j else 1.0), 0.0, 1.0
+                    shift[i, 0] += share * dx / distance
+                    shift[i, 1] += share * dy / distance
+                    moved = True
             cell = row * grid.columns + column
             for k in range(obstacle_offsets[cell], obstacle_offsets[cell + 1]):
                 dx, dy = _way_out(xyz[i, 0], xyz[i, 1], body[i], obstacles[obstacle_lists[k]])

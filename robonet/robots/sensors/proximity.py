@@ -69,27 +69,39 @@ def _cast(
     obstacles: Floats, obstacle_offsets: Ints, obstacle_lists: Ints,
     walls: bool, left: float, bottom: float, right: float, top: float,
 ) -> None:  # fmt: skip
+    """Find what could be hit at all, once a robot; most robots have nothing near and are done with that."""
+    near = np.empty(len(order), dtype=np.int64)
     for i in range(first, last):
-        x, y = xyz[i, 0], xyz[i, 1]
-        own = body[i]
+        x, y, own = xyz[i, 0], xyz[i, 1], body[i]
         farthest = own + reach
+        found = 0
         column, row = cell_of(x, y, grid)
+        for r in range(max(row - 1, 0), min(row + 2, grid.rows)):
+            begin = starts[r * grid.columns + max(column - 1, 0)]
+            end = starts[r * grid.columns + min(column + 1, grid.columns - 1) + 1]
+            for k in range(begin, end):  # the cells of a row lie side by side
+                j = order[k]
+                dx, dy, touch = xyz[j, 0] - x, xyz[j, 1] - y, farthest + body[j]
+                if j != i and body[j] > 0.0 and dx * dx + dy * dy < touch * touch:
+                    near[found] = j
+                    found += 1
+        sees_walls = walls and min(x - left, right - x, y - bottom, top - y) < farthest
+        cell = row * grid.columns + column
+        things = obstacle_lists[obstacle_offsets[cell] : obstacle_offsets[cell + 1]]
+        if not (found or sees_walls or len(things)):
+            out[i - first, :] = reach
+            continue
         for a in range(len(angles)):
             direction = heading[i] + angles[a]
             ux, uy = math.cos(direction), math.sin(direction)
             nearest = farthest
-            if walls:
+            if sees_walls:
                 nearest = min(nearest, _to_walls(x, y, ux, uy, left, bottom, right, top))
-            for r in range(max(row - 1, 0), min(row + 2, grid.rows)):
-                for c in range(max(column - 1, 0), min(column + 2, grid.columns)):
-                    cell = r * grid.columns + c
-                    for k in range(starts[cell], starts[cell + 1]):
-                        j = order[k]
-                        if j != i and body[j] > 0.0:
-                            nearest = min(nearest, _to_disk(xyz[j, 0] - x, xyz[j, 1] - y, ux, uy, body[j]))
-            cell = row * grid.columns + column
-            for k in range(obstacle_offsets[cell], obstacle_offsets[cell + 1]):
-                nearest = min(nearest, _to_obstacle(x, y, ux, uy, obstacles[obstacle_lists[k]]))
+            for k in range(found):
+                j = near[k]
+                nearest = min(nearest, _to_disk(xyz[j, 0] - x, xyz[j, 1] - y, ux, uy, body[j]))
+            for k in range(len(things)):
+                nearest = min(nearest, _to_obstacle(x, y, ux, uy, obstacles[things[k]]))
             # Nothing in reach reads exactly as the reach: (own + reach) - own would not.
             out[i - first, a] = min(max(nearest - own, 0.0), reach) if nearest < farthest else reach
 
