@@ -54,7 +54,9 @@ def _parser() -> argparse.ArgumentParser:
 
     run = command("run", _run, "simulate a scenario and show what came of it")
     _scenario_options(run)
-    run.add_argument("--out", type=Path, metavar="DIR", help="run folder (default: a new one under runs/)")
+    run.add_argument(
+        "--out", type=Path, metavar="DIR", help="run folder; an earlier run in it is replaced (default: new)"
+    )
     _realtime_option(run)
     run.add_argument("--link", metavar="ADDRESS", help="where the two sides meet (default: a private socket)")
     output = run.add_mutually_exclusive_group()
@@ -89,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
 
     export = command("export", _export, "the motion of a run in the ns-2 format, or a picture of it as SVG")
     export.add_argument("folder", type=Path, metavar="RUN")
-    export.add_argument("--format", choices=["ns2", "svg"], default="ns2", help="file format (default: ns2)")
+    export.add_argument("--format", choices=["ns2", "svg"], help="default: svg for a FILE that ends so, else ns2")
     export.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output")
 
     keys = command("keys", _keys, "make the keys that let two machines join one run")
@@ -223,7 +225,8 @@ def _new(options: argparse.Namespace) -> int:
 def _robots(options: argparse.Namespace) -> int:
     from robonet.robots.process import RobotsOptions, run_robots
 
-    return run_robots(
+    is_launched = options.control_fd is not None
+    code = run_robots(
         _loaded(options),
         RobotsOptions(
             link=options.link,
@@ -235,6 +238,18 @@ def _robots(options: argparse.Namespace) -> int:
             control_fd=options.control_fd,
         ),
     )
+    if options.out is not None and not is_launched and code in (EXIT_DONE, EXIT_INTERRUPTED):
+        _print_summary(options.out)
+    return code
+
+
+def _print_summary(folder: Path) -> None:
+    from rich.console import Console
+
+    from robonet.console import summary_table
+    from robonet.runs import summary_of
+
+    Console().print(summary_table(summary_of(folder)))
 
 
 def _network(options: argparse.Namespace) -> int:
@@ -256,16 +271,12 @@ def _network(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    from rich.console import Console
-
-    from robonet.console import summary_table
+    if not options.json:
+        _print_summary(options.folder)
+        return EXIT_DONE
     from robonet.runs import summary_of
 
-    summary = summary_of(options.folder)
-    if options.json:
-        print(json.dumps(summary))  # noqa: T201
-    else:
-        Console().print(summary_table(summary))
+    print(json.dumps(summary_of(options.folder)))  # noqa: T201
     return EXIT_DONE
 
 
@@ -274,7 +285,8 @@ def _export(options: argparse.Namespace) -> int:
     from robonet.record.picture import draw_run
     from robonet.runs import run_folder
 
-    write = {"ns2": export_ns2, "svg": draw_run}[options.format]
+    is_svg = options.output is not None and options.output.suffix == ".svg"
+    write = {"ns2": export_ns2, "svg": draw_run}[options.format or ("svg" if is_svg else "ns2")]
     folder = run_folder(options.folder)
     if options.output is None:
         write(folder, sys.stdout)

@@ -24,6 +24,11 @@ def number(value: float | None, unit: str = "", digits: int = 3) -> str:
     return f"{text} {unit}".rstrip()
 
 
+def counted(count: int, noun: str) -> str:
+    """`1 robot`, `20 robots`."""
+    return f"{number(count)} {noun}{'' if count == 1 else 's'}"
+
+
 def milliseconds(figures: dict[str, float | None]) -> str:
     """Mean, median, 95 % and maximum of a delay."""
     if figures["mean"] is None:
@@ -39,11 +44,12 @@ def summary_table(summary: dict[str, Any]) -> Panel:
     table.add_column()
     packets, time = summary["packets"], summary["time"]
     colour = {"finished": "green", "interrupted": "yellow"}.get(summary["status"], "red")
-    stations = f", {summary['stations']} station(s)" if summary.get("stations") else ""
+    stations = f", {counted(summary['stations'], 'station')}" if summary.get("stations") else ""
     table.add_row(
         "run",
         f"[{colour}]{summary['status']}[/] after {number(summary['simulated_s'], 's')} simulated "
-        f"({number(summary['steps'])} steps, {number(summary['robots'])} robots{stations}, seed {summary['seed']})",
+        f"({counted(summary['steps'], 'step')}, {counted(summary['robots'], 'robot')}{stations}, "
+        f"seed {summary['seed']})",
     )
     ratio = summary["delivery_ratio"]
     if packets["sent"]:
@@ -66,7 +72,7 @@ def summary_table(summary: dict[str, Any]) -> Panel:
                 name,
                 f"{number(counts['sent'])} sent, heard {number(counts['receptions'])} times ({heard} each)",
             )
-    if not packets["sent"] and not summary["broadcasts"]["sent"]:
+    if not (packets["sent"] or summary["broadcasts"]["sent"] or summary["multicasts"]["sent"]):
         table.add_row("traffic", "nothing was sent")
     for name, value in summary["metrics"].items():
         table.add_row(name, number(value))
@@ -99,9 +105,13 @@ def explanation(loaded: LoadedScenario) -> Table:
     table.add_column()
     table.add_row("scenario", f"{scenario.name}: {scenario.description}" if scenario.description else scenario.name)
     steps = ns_from_s(scenario.duration_s) // ns_from_s(scenario.step_s)
-    table.add_row("time", f"{scenario.duration_s:g} s in {steps} steps of {scenario.step_s:g} s, seed {scenario.seed}")
+    table.add_row(
+        "time", f"{scenario.duration_s:g} s in {counted(steps, 'step')} of {scenario.step_s:g} s, seed {scenario.seed}"
+    )
     size, walls = scenario.arena.size_m, "walls" if scenario.arena.walls else "no walls"
-    table.add_row("arena", f"{size[0]:g} x {size[1]:g} m, {walls}, {len(scenario.arena.obstacles)} obstacles")
+    table.add_row(
+        "arena", f"{size[0]:g} x {size[1]:g} m, {walls}, {counted(len(scenario.arena.obstacles), 'obstacle')}"
+    )
     table.add_row("engine", scenario.engine)
     for group in scenario.robots:
         table.add_row("robots", f"{group.count} x {group.kind} '{group.name}': {_behaviour(group)}")

@@ -8,6 +8,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple
 
+from rich.markup import escape
 from rich.table import Table
 
 from robonet import __version__
@@ -29,7 +30,7 @@ def diagnosis() -> list[Finding]:
         Finding("robonet", "version", True, f"{__version__} on Python {platform.python_version()}, {sys.platform}"),
         Finding("robonet", "threads", True, f"{_cores()} cores usable; a run takes two processes of one thread each"),
     ]
-    for package in ("numpy", "numba", "pyzmq", "msgspec", "pydantic", "simpy", "pyarrow"):
+    for package in ("numpy", "numba", "pyzmq", "msgspec", "pydantic", "pyyaml", "rich", "simpy", "pyarrow"):
         try:
             found.append(Finding("package", package, True, version(package)))
         except PackageNotFoundError:
@@ -45,7 +46,7 @@ def diagnosis() -> list[Finding]:
         ("benchmarks", ("helics", "mosaik")),
     ):
         missing = [package for package in packages if importlib.util.find_spec(package) is None]
-        text = f"pip install 'robonet[{extra}]' (missing: {', '.join(missing)})" if missing else "installed"
+        text = f"pip install -e '.[{extra}]' (missing: {', '.join(missing)})" if missing else "installed"
         found.append(Finding("extra", extra, not missing, text))
     for tool, purpose in (("podman", "containers"), ("docker", "containers"), ("ip", "network namespaces")):
         path = shutil.which(tool)
@@ -73,5 +74,5 @@ def findings_table(findings: list[Finding]) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 2))
     for finding in findings:
         mark = "[green]✓[/]" if finding.is_usable else "[yellow]–[/]"
-        table.add_row(mark, finding.part, f"[bold]{finding.name}[/]", finding.text)
+        table.add_row(mark, finding.part, f"[bold]{finding.name}[/]", escape(finding.text))
     return table

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from robonet.blame import users_traceback
 from robonet.errors import UserError
 
 
@@ -97,6 +98,35 @@ def problem_with(reference: str, family: str, base: Path) -> str | None:
     return None
 
 
+def problem_with_params(reference: str, family: str, base: Path, method: str, given: list[str]) -> str | None:
+    """Say which params a class does not take, or misses, as far as its source shows without running it."""
+    home = FAMILIES.get(family, {}).get(reference)
+    where, _, name = (home.home if home else reference).rpartition(":")
+    if home is not None:
+        spec = importlib.util.find_spec(where)
+        path = Path(spec.origin) if spec is not None and spec.origin else None
+    else:
+        path = base / where if where.endswith(".py") else None
+    if path is None:
+        return None
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    made = next((node for node in body if isinstance(node, ast.ClassDef) and node.name == name), None)
+    methods = [node for node in made.body if isinstance(node, ast.FunctionDef)] if made else []
+    taken = next((node.args for node in methods if node.name == method), None)
+    if taken is None or taken.kwarg is not None:
+        return None
+    names = [argument.arg for argument in [*taken.posonlyargs, *taken.args][1:] + taken.kwonlyargs]
+    for param in given:
+        if param not in names:
+            takes = ", ".join(names) or "none"
+            return f"{name}.{method} takes no '{param}'{closest(param, names)}; it takes: {takes}"
+    positional = [argument.arg for argument in [*taken.posonlyargs, *taken.args][1:]]
+    required = positional[: len(positional) - len(taken.defaults)]
+    required += [a.arg for a, default in zip(taken.kwonlyargs, taken.kw_defaults, strict=True) if default is None]
+    missing = [param for param in required if param not in given]
+    return f"{name}.{method} needs '{missing[0]}'" if missing else None
+
+
 def load(reference: str, family: str, base: Path) -> Any:
     """Load what a registered name or a reference stands for; this runs the user's module."""
     if (problem := problem_with(reference, family, base)) is not None:
@@ -105,8 +135,10 @@ def load(reference: str, family: str, base: Path) -> Any:
     where, _, name = (home.home if home else reference).rpartition(":")
     try:
         module = _load_file(base / where) if where.endswith(".py") else importlib.import_module(where)
-    except ImportError as error:
-        raise UserError(f"cannot load '{reference}': {error}") from error
+    except (Exception, SystemExit) as error:
+        raise UserError(
+            f"cannot load '{reference}': {type(error).__name__}: {error}\n{users_traceback(error)}"
+        ) from error
     if not hasattr(module, name):
         raise UserError(f"module {where} has no {name}")
     return getattr(module, name)

@@ -1,5 +1,6 @@
 """One run from a loaded scenario to its summary, and finding a run again."""
 
+import shutil
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from robonet.clock import ns_from_s
-from robonet.errors import RecordError, UserError
+from robonet.errors import EXIT_USER, RecordError, UserError
 from robonet.link.endpoints import parse_endpoint
 from robonet.link.launch import SIDES, Launcher, Verdict, private_endpoint
 from robonet.record.folder import SCENARIO, RunFolder, create_run_folder
@@ -23,6 +24,7 @@ class PreparedRun(NamedTuple):
     real_time_factor: float | None
     started_at: float
     steps: int
+    is_new_folder: bool
 
 
 def prepare(
@@ -38,7 +40,7 @@ def prepare(
     folder = create_run_folder(loaded.scenario, out)
     folder.write_scenario(loaded)
     steps = ns_from_s(loaded.scenario.duration_s) // ns_from_s(loaded.scenario.step_s)
-    return PreparedRun(loaded, folder, link, real_time_factor, started_at, steps)
+    return PreparedRun(loaded, folder, link, real_time_factor, started_at, steps, out is None)
 
 
 def run_scenario(run: PreparedRun, on_progress: Callable[[int], None] | None = None) -> tuple[Verdict, dict[str, Any]]:
@@ -58,6 +60,9 @@ def run_scenario(run: PreparedRun, on_progress: Callable[[int], None] | None = N
     summary = folder.read_summary()
     if summary is not None and verdict.status != "failed":
         return verdict, summary
+    if verdict.exit_code == EXIT_USER and run.is_new_folder:
+        shutil.rmtree(folder.path, ignore_errors=True)  # nothing was simulated
+        return verdict, {"status": "failed", "error": verdict.message}
     from robonet.record.recover import recover_summary  # needs pyarrow, which is slow to import
 
     summary = recover_summary(folder, verdict.status, time.monotonic() - run.started_at)
@@ -84,5 +89,6 @@ def summary_of(path: Path) -> dict[str, Any]:
         from robonet.record.recover import recover_summary
 
         summary = recover_summary(folder, "failed")
-        summary["error"] = "the run was killed before it could write a summary"
+        summary["error"] = "the run was killed before it could write a summary, or it is still going on"
+    summary["run_dir"] = str(path)  # it may have been moved or copied
     return summary

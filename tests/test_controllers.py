@@ -61,8 +61,25 @@ class StationDrives(robonet.Controller):
     def step(self):
         self.wheels.set_speed(1.0, 1.0)
 
+class ToItself(robonet.Controller):
+    def step(self):
+        self.radio.send(self.name, b"x")
+
+class Mistyped(robonet.Controller):
+    def stpe(self): pass
+
+class WrongFeedback(robonet.Controller):
+    feedback = ("neighbors",)
+    def step(self): pass
+
+class WrongSensor(robonet.Controller):
+    def step(self): self.position
+
 class NoController:
     pass
+
+class BadMetric(robonet.Hooks):
+    def metrics(self): return {"list": [1]}
 
 class Watcher(robonet.Hooks):
     def on_start(self, world):
@@ -141,6 +158,8 @@ def test_one_mind_for_many(tmp_path):
         ("Misspelt", "robots", "no robot, station or group is called 'bose' (did you mean 'base'?)"),
         ("TextPayload", "robots", "a payload is bytes, not str"),
         ("StationDrives", "stations", "a station has no wheels"),
+        ("ToItself", "robots", "'r' cannot send to itself"),
+        ("WrongSensor", "robots", "'WrongSensor' has no attribute 'position' (did you mean 'positioning'?)"),
     ],
 )
 def test_mistakes_of_controllers_are_explained(tmp_path, mind, kind, complaint):
@@ -151,6 +170,47 @@ def test_mistakes_of_controllers_are_explained(tmp_path, mind, kind, complaint):
     assert done.returncode == 3
     assert complaint in done.stderr
     assert "at simulated time 0.000 s" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("mind", "complaint"),
+    [
+        ("Mistyped", "minds.py:Mistyped has no method `step`; it has: stpe"),
+        ("WrongFeedback", "unknown feedback 'neighbors' (did you mean 'neighbours'?)"),
+        ("Talker", "Talker.start needs 'to'"),
+    ],
+)
+def test_mistakes_that_show_before_the_first_step_leave_nothing_behind(tmp_path, mind, complaint):
+    path = scenario(tmp_path, f"{{name: r, controller: 'minds.py:{mind}'}}")
+    done = robonet("run", path, cwd=tmp_path)
+    assert done.returncode == 2
+    assert complaint in done.stderr and "Traceback" not in done.stderr
+    assert not list(tmp_path.glob("runs/*"))
+
+
+def test_a_user_file_that_fails_to_load_is_the_users_mistake(tmp_path):
+    path = scenario(tmp_path, "{name: r, controller: 'broken.py:Mind'}")
+    (tmp_path / "broken.py").write_text("import robonet\nclass Mind(robonet.Controler): pass\n")
+    done = robonet("run", path, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert "cannot load 'broken.py:Mind': AttributeError" in done.stderr.replace(f"{tmp_path}/", "")
+    assert "class Mind(robonet.Controler)" in done.stderr
+
+
+def test_a_metric_must_be_a_number(tmp_path):
+    path = scenario(tmp_path, "{name: r}", rest="hooks: ['minds.py:BadMetric']\n")
+    done = robonet("run", path, "--out", tmp_path / "out")
+    assert done.returncode == 3
+    assert "metric 'list' must be a number, not list" in done.stderr
+
+
+def test_params_are_checked_without_running_anything(tmp_path):
+    path = scenario(tmp_path, "{name: r, controller: 'minds.py:Herd', params: {foldr: x}}")
+    done = robonet("check", path)
+    assert done.returncode == 2
+    assert "robots[0].params: Herd.start takes no 'foldr' (did you mean 'folder'?); it takes: folder" in done.stderr
+    path = scenario(tmp_path, "{name: r, controller: diffusion, params: {sped_m_s: 1}}")
+    assert "did you mean 'speed_m_s'?" in robonet("check", path).stderr
 
 
 def test_what_is_no_controller_is_refused(tmp_path):

@@ -21,7 +21,7 @@ MAY_IMPORT = {
 }
 """Rooms, and the rooms each may know besides the shared furniture at the top level."""
 
-FURNITURE = {"errors", "clock", "streams", "kernels", "space", "plugins"}
+FURNITURE = {"errors", "blame", "clock", "streams", "kernels", "space", "plugins"}
 """Small modules without knowledge of any room."""
 
 

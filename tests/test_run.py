@@ -70,6 +70,13 @@ def test_the_tables_say_the_same_as_the_summary(hello):
     assert set(packets["destination"]) == {"base"}
 
 
+def test_sends_have_names(hello):
+    sends = read_table(ROOT / hello["run_dir"] / "tables" / "sends")
+    unicast, broadcast = sends["kind"] == "unicast", sends["kind"] == "broadcast"
+    assert set(sends["destination"][unicast]) == {"base"} and set(sends["source"][broadcast]) == {"base"}
+    assert set(sends["destination"][broadcast]) == {"all"}
+
+
 def test_tables_open_with_one_call_of_any_parquet_reader(hello):
     table = pq.read_table(f"{hello['run_dir']}/tables/packets")
     assert table.num_rows == hello["packets"]["sent"]
@@ -103,6 +110,8 @@ def test_the_table_for_people(tmp_path, small):
     assert done.stderr == ""
     shown = robonet("show", tmp_path / "out", env={"COLUMNS": "120"})
     assert shown.stdout == done.stdout
+    (tmp_path / "out").rename(tmp_path / "moved")
+    assert str(tmp_path / "moved") in robonet("show", tmp_path / "moved", env={"COLUMNS": "120"}).stdout
 
 
 def test_quiet_is_quiet(tmp_path, small):

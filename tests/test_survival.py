@@ -173,8 +173,13 @@ class Exits(robonet.Controller):
         if self.time_s >= 1.0:
             os._exit(7)
 
+class CallsExit(robonet.Controller):
+    def step(self):
+        raise SystemExit(5)
+
 class WrongParams(robonet.Controller):
     def start(self, speed_m_s): pass
+    def step(self): pass
 """
 
 
@@ -192,6 +197,7 @@ def test_a_controller_that_raises_is_blamed_by_name(tmp_path):
         "minds.py:Raises of robot 'scout3' raised at simulated time 1.000 s: KeyError: 'no such thing'" in done.stderr
     )
     assert 'raise KeyError("no such thing")' in done.stderr  # the user's own line, in the traceback
+    assert "controllers.py" not in done.stderr.replace("minds.py", "")  # and none of robonet's
     assert_readable(tmp_path / "out", "failed")
 
 
@@ -201,10 +207,16 @@ def test_a_controller_that_says_nan_is_blamed_by_name(tmp_path):
     assert "robot 'scout0'" in done.stderr and "finite" in done.stderr
 
 
-def test_wrong_params_are_explained(tmp_path):
+def test_wrong_params_are_explained_before_anything_runs(tmp_path):
     done = run_with(tmp_path, "WrongParams")
+    assert done.returncode == 2
+    assert "robots[0].params: WrongParams.start needs 'speed_m_s'" in done.stderr
+
+
+def test_a_controller_that_calls_exit_is_blamed_by_name(tmp_path):
+    done = run_with(tmp_path, "CallsExit")
     assert done.returncode == 3
-    assert "robot 'scout0'" in done.stderr and "speed_m_s" in done.stderr
+    assert "minds.py:CallsExit of robot 'scout0' raised at simulated time 0.000 s: SystemExit: 5" in done.stderr
 
 
 def test_a_controller_that_never_returns_hits_the_step_deadline(tmp_path):

@@ -6,9 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robonet.kernels import kernel
-from robonet.link.messages import BROADCAST, FIRST_GROUP
+from robonet.link.messages import ARRIVAL, BROADCAST, FIRST_GROUP, TRANSMISSION
 
 GOOD = 0
+
+
+def warm_up() -> None:
+    """Compile the checks before the first step."""
+    problem_with_step(np.zeros(3, np.uint64), _read_only(TRANSMISSION), -1, 0, 1, 1, FIRST_GROUP, 0, 1)
+    problem_with_arrivals(_read_only(ARRIVAL), 0, 1, 0, 1)
+
+
+def _read_only(dtype: "np.dtype[Any]") -> NDArray[Any]:
+    """An empty array of the kind that views of received bytes are."""
+    return np.frombuffer(b"", dtype)
+
+
 PROBLEMS = (
     "",
     "a position is not a finite number",

@@ -11,6 +11,7 @@ import numpy as np
 
 from robonet.clock import NS_PER_S, s_from_ns
 from robonet.errors import Interrupted, PeerLost, RemoteProtocolError, RobonetError, SimulatorError
+from robonet.link import checks
 from robonet.link.messages import (
     EMPTY,
     F4,
@@ -137,6 +138,7 @@ class NetworkSide:
         self._peers = sorted(self._by_key.values(), key=lambda peer: peer.hello.peer)
         setup = self._setup()
         offer = self._simulator.start(setup)
+        checks.warm_up()
         self._needs_payloads = offer.needs_payloads or len(self._peers) > 1
         for number, peer in enumerate(self._peers):
             welcome = Welcome(

@@ -9,6 +9,7 @@ import numpy as np
 
 from robonet.clock import s_from_ns
 from robonet.errors import Interrupted, PeerLost, RemoteProtocolError, RobonetError
+from robonet.link import checks
 from robonet.link.messages import (
     EMPTY,
     F4,
@@ -78,6 +79,7 @@ class RobotsSide:
         assert isinstance(welcome, Welcome)
         self.welcome = welcome
         self._simulator.start(welcome)
+        checks.warm_up()
         self.timing.begin()
         outcome = self._steps(hello.step_ns, hello.steps, welcome.needs_payloads)
         self.timing.finish()

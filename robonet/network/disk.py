@@ -114,10 +114,18 @@ class Graph:
     def __init__(self, range_m: Floats) -> None:
         self._lists = NeighbourLists(range_m)
         self._is_symmetric = bool((range_m == range_m[0]).all())
+        self._warm_up()
         self._positions_m: Floats = np.zeros((len(range_m), 3))
         self._is_stale = True
         self._distances: dict[int, Ints] = {}
         self._queue = np.empty(len(range_m), dtype=np.int64)
+
+    @staticmethod
+    def _warm_up() -> None:
+        """Compile the kernels before the first step."""
+        lists = NeighbourLists(np.ones(2))
+        lists.update(np.zeros((2, 3)))
+        hops_to(0, lists.offsets, lists.nodes, np.zeros(2, np.int64), np.zeros(2, np.int64))
 
     def move(self, positions_m: Floats) -> None:
         """Everyone is somewhere else now."""

@@ -129,6 +129,10 @@ class _Sheet:
             parts.append(
                 f'<text x="{x + SWATCH / 2:.0f}" y="{base + 24:.0f}" text-anchor="middle" font-size="9">{share}</text>'
             )
+        parts.append(
+            f'<text x="{WIDTH - MARGIN:.0f}" y="{base + 38:.0f}" text-anchor="end" font-size="9">'
+            "dots: last positions; grey: sent no unicast packets</text>"
+        )
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:.0f} {self.height:.0f}" '
             f'font-family="sans-serif" font-size="13" fill="#222">\n<rect width="100%" height="100%" fill="#fff"/>\n'

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from robonet.clock import ns_from_s
-from robonet.link.messages import BROADCAST, FIRST_GROUP
 from robonet.record.folder import SCENARIO, RunFolder
 from robonet.record.statistics import delay_figures, hop_figures
 from robonet.record.summary import RobotsReport, compose
@@ -20,13 +19,13 @@ Columns = dict[str, np.ndarray[Any, Any]]
 def recover_summary(folder: RunFolder, status: str, wall_s: float = 0.0, startup_s: float = 0.0) -> dict[str, Any]:
     """As much as the tables say; packets without a known fate ended with the run."""
     scenario = load_scenario(folder.path / SCENARIO).scenario
-    poses, sends = read_table(folder.tables / "poses"), read_table(folder.tables / "sends")
-    deliveries = read_table(folder.tables / "deliveries")
+    poses, deliveries = read_table(folder.tables / "poses"), read_table(folder.tables / "deliveries")
     step_ns = ns_from_s(scenario.step_s)
     steps = int(poses["time_ns"].max()) // step_ns if poses is not None else 0
+    sends = _before(read_table(folder.tables / "sends"), steps * step_ns)
     seen: list[int] = []
     if deliveries is not None and sends is not None:
-        unicast = np.isin(deliveries["packet"], sends["packet"][sends["destination"] < FIRST_GROUP])
+        unicast = np.isin(deliveries["packet"], sends["packet"][sends["kind"] == "unicast"])
         seen = (deliveries["seen_ns"] - deliveries["sent_ns"])[unicast].tolist()
     report = RobotsReport(
         status=status,
@@ -42,24 +41,33 @@ def recover_summary(folder: RunFolder, status: str, wall_s: float = 0.0, startup
         waiting_s=0.0,
         model=scenario.network.model,
     )
-    summary = compose(scenario, report, _network_report(folder.tables, sends), str(folder.path))
+    summary = compose(scenario, report, _network_report(folder.tables, sends, steps * step_ns), str(folder.path))
     summary["digest"] = None
     for key in ("robots_cpu_s", "exchange_s", "waiting_robots_s", "real_time_factor"):
         summary["time"][key] = None
     return summary
 
 
-def _network_report(tables: Path, sends: Columns | None) -> dict[str, Any]:
-    packets, receptions = read_table(tables / "packets"), read_table(tables / "receptions")
+def _before(columns: Columns | None, end_ns: int) -> Columns | None:
+    """The rows of what was sent before a time."""
+    if columns is None:
+        return None
+    early = columns["sent_ns"] < end_ns
+    return {name: column[early] for name, column in columns.items()}
+
+
+def _network_report(tables: Path, sends: Columns | None, end_ns: int) -> dict[str, Any]:
+    """What the network's tables say of the time that the robots' tables cover too: a killed side may lag behind."""
+    packets, receptions = (_before(read_table(tables / name), end_ns) for name in ("packets", "receptions"))
     fates: Counter[str] = Counter(packets["fate"].tolist() if packets is not None else ())
     known = set(packets["packet"].tolist()) if packets is not None else set()
     heard = set(receptions["packet"].tolist()) if receptions is not None else set()
     sent_broadcasts, sent_groups = set(), set()
     if sends is not None:
-        destinations, numbers = sends["destination"], sends["packet"]
-        fates["run_ended"] += len(set(numbers[destinations < FIRST_GROUP].tolist()) - known)
-        sent_broadcasts = set(numbers[destinations == BROADCAST].tolist())
-        sent_groups = set(numbers[(destinations >= FIRST_GROUP) & (destinations != BROADCAST)].tolist())
+        kinds, numbers = sends["kind"], sends["packet"]
+        fates["run_ended"] += len(set(numbers[kinds == "unicast"].tolist()) - known)
+        sent_broadcasts = set(numbers[kinds == "broadcast"].tolist())
+        sent_groups = set(numbers[kinds == "group"].tolist())
     delivered = fates.pop("delivered", 0)
     dropped = {str(fate): count for fate, count in sorted(fates.items()) if count}
     arrived = packets["fate"] == "delivered" if packets is not None else None

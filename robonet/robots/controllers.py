@@ -1,15 +1,15 @@
 """What robots think with: user classes that see a control interface and nothing else of the world."""
 
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from robonet.blame import users_traceback
 from robonet.clock import s_from_ns
 from robonet.errors import ControllerError, UserError
-from robonet.plugins import load
+from robonet.plugins import closest, load
 from robonet.robots.radio import Ether, Radio, SwarmRadio
 from robonet.robots.sensors.odometry import Odometry
 from robonet.robots.sensors.positioning import Positioning
@@ -63,7 +63,8 @@ class _Control:
     def __getattr__(self, name: str) -> Any:
         if name in ("wheels", "odometry", "proximity"):
             raise AttributeError(f"a station has no {name}")
-        raise AttributeError(f"'{type(self).__name__}' has no attribute '{name}'")
+        known = [*_Control.__annotations__, *Controller.__annotations__, "radio", "time_s", "now", "step_s"]
+        raise AttributeError(f"'{type(self).__name__}' has no attribute '{name}'{closest(name, known)}")
 
 
 class Controller(_Control):
@@ -90,6 +91,18 @@ class SwarmController(_Control):
 
 
 Step = Callable[[], None]
+FEEDBACK = ("failures", "neighbours", "queues")
+
+
+def _check_class(kind: type[_Control], reference: str) -> None:
+    """Refuse what would fail later, or silently do nothing."""
+    if kind.step is _Control.step:
+        methods = [name for name in vars(kind) if callable(getattr(kind, name))]
+        raise UserError(f"controller {reference} has no method `step`; it has: {', '.join(methods) or 'none'}")
+    for name in kind.feedback:
+        if name not in FEEDBACK:
+            known = f"{closest(name, list(FEEDBACK))}; known: {', '.join(FEEDBACK)}"
+            raise UserError(f"controller {reference} asks for unknown feedback '{name}'{known}")
 
 
 class Minds:
@@ -108,6 +121,7 @@ class Minds:
                 kind = load(reference, "controllers", base)
                 if not (isinstance(kind, type) and issubclass(kind, (Controller, SwarmController))):
                     raise UserError(f"'{reference}' is neither a robonet.Controller nor a robonet.SwarmController")
+                _check_class(kind, reference)
                 self.wants |= set(kind.feedback)
                 self._unstarted.append((group, kind, reference))
 
@@ -128,19 +142,18 @@ class Minds:
         for step, who, reference in self._steps:
             try:
                 step()
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise self._blamed(error, who, reference) from error
 
     def _add(self, mind: _Control, who: str, reference: str, group: Group) -> None:
         try:
             mind.start(**group.settings.params)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self._blamed(error, who, reference) from error
-        if type(mind).step is not _Control.step:
-            self._steps.append((mind.step, who, reference))
+        self._steps.append((mind.step, who, reference))
 
-    def _blamed(self, error: Exception, who: str, reference: str) -> ControllerError:
-        trace = "".join(traceback.format_exception(error)).rstrip()
+    def _blamed(self, error: BaseException, who: str, reference: str) -> ControllerError:
+        trace = users_traceback(error)
         return ControllerError(
             f"controller {reference} of {who} raised at simulated time {s_from_ns(self._world.now):.3f} s: "
             f"{type(error).__name__}: {error}\n{trace}"

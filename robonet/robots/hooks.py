@@ -1,9 +1,11 @@
 """Code of the user's around the steps: metrics, changes to the world, an end of its own."""
 
-import traceback
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from robonet.blame import users_traceback
 from robonet.errors import ControllerError
 from robonet.plugins import load
 from robonet.robots.world import World
@@ -43,7 +45,7 @@ class HookChain:
             kind = load(settings.hook, "hooks", base)
             try:
                 self._hooks.append((kind(**settings.params), settings.hook))
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise self._blamed(error, settings.hook) from error
 
     def call(self, name: str) -> bool:
@@ -52,7 +54,7 @@ class HookChain:
         for hook, reference in self._hooks:
             try:
                 answer = bool(getattr(hook, name)(self._world)) or answer
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise self._blamed(error, f"{reference}.{name}") from error
         return answer
 
@@ -61,13 +63,16 @@ class HookChain:
         found: dict[str, Any] = {}
         for hook, reference in self._hooks:
             try:
-                found |= {str(name): float(value) for name, value in hook.metrics().items()}
-            except Exception as error:
+                for name, value in hook.metrics().items():
+                    if not isinstance(value, (int, float, np.integer, np.floating)):
+                        raise TypeError(f"metric '{name}' must be a number, not {type(value).__name__}")
+                    found[str(name)] = float(value)
+            except (Exception, SystemExit) as error:
                 raise self._blamed(error, f"{reference}.metrics") from error
         return found
 
-    def _blamed(self, error: Exception, what: str) -> ControllerError:
-        trace = "".join(traceback.format_exception(error)).rstrip()
+    def _blamed(self, error: BaseException, what: str) -> ControllerError:
+        trace = users_traceback(error)
         return ControllerError(
             f"hook {what} raised at simulated time {self._world.time_s:.3f} s: {type(error).__name__}: {error}\n{trace}"
         )

@@ -100,7 +100,8 @@ def _legs_of(world: World, group: Group, settings: Robots, base: Path) -> list[t
     missing = [name for name in names if name not in tracks]
     if missing:
         raise UserError(
-            f"the motion file of group '{group.name}' says nothing of '{missing[0]}'; it has {len(tracks)} tracks"
+            f"the motion file of group '{group.name}' says nothing of '{missing[0]}'; "
+            f"it has {len(tracks)} tracks: {', '.join(list(tracks)[:5])}{', ...' if len(tracks) > 5 else ''}"
         )
     return [(tracks[name].start, (Leg(*leg) for leg in tracks[name].legs)) for name in names]
 

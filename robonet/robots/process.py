@@ -14,6 +14,7 @@ from robonet.record.folder import RunFolder, begin_side
 from robonet.record.summary import RobotsReport, compose
 from robonet.record.tables import Recorder
 from robonet.robots.simulator import RobonetRobots
+from robonet.robots.warm_up import warm_up
 from robonet.scenario import LoadedScenario
 
 
@@ -44,6 +45,7 @@ def run_robots(loaded: LoadedScenario, options: RobotsOptions) -> int:
         recorder = Recorder(folder.tables) if folder is not None else None
         connection = ZmqConnection(parse_endpoint(options.link), options.keys, scenario.limits.heartbeat_timeout_s)
         try:
+            warm_up()
             simulator = RobonetRobots(scenario, loaded.base, recorder, options.peer)
             side = RobotsSide(
                 simulator,

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robonet.clock import NS_PER_S, s_from_ns
-from robonet.link.messages import BROADCAST, FIRST_GROUP, REASONS, TRANSMISSION, Welcome
-from robonet.link.simulators import Neighbours, Outcome, Transmissions
+from robonet.link.messages import BROADCAST, FIRST_GROUP, REASONS, Welcome
+from robonet.link.simulators import Neighbours, Outcome, Records, Transmissions
 from robonet.plugins import closest
 from robonet.record.tables import Recorder
 
@@ -18,6 +18,9 @@ LARGEST_PAYLOAD_BYTES = 65507
 """What fits into one UDP datagram."""
 KEPT_NS = 120 * NS_PER_S
 """How long the bytes of a broadcast are kept for receivers that are still to hear it."""
+
+
+KINDS = ("unicast", "group", "broadcast")
 
 
 class Message(NamedTuple):
@@ -101,11 +104,6 @@ class Ether:
         self._addresses: dict[str, int] = {}
         self._recorder = recorder
         if recorder is not None:
-            self._sends = recorder.table(
-                "sends",
-                {"packet": "u8", "sent_ns": "i8", "source": "i4", "destination": "u4", "size_bytes": "u4"},
-                {"source": names},
-            )
             self._deliveries = recorder.table(
                 "deliveries",
                 {
@@ -128,9 +126,29 @@ class Ether:
         self._addresses = {group: FIRST_GROUP + i for i, group in enumerate(welcome.groups)}
         self._addresses |= {name: number for number, name in enumerate(self._directory)}
         self.offers = tuple(welcome.offers)
+        if self._recorder is not None:
+            self._sends = self._recorder.table(
+                "sends",
+                {
+                    "packet": "u8",
+                    "sent_ns": "i8",
+                    "source": "i4",
+                    "kind": "i1",
+                    "destination": "i4",
+                    "size_bytes": "u4",
+                },
+                {"source": self.names, "kind": KINDS, "destination": [*self._directory, *welcome.groups, "all"]},
+            )
+            self._groups = len(welcome.groups)
 
-    def address_of(self, to: str | int) -> int:
-        """The number of a node or group on the wire."""
+    def address_of(self, to: str | int, sender: int | None = None) -> int:
+        """The number of a node or group on the wire, which must not be the sender itself."""
+        address = self._find(to)
+        if sender is not None and address == self._first_node + sender:
+            raise ValueError(f"'{self.names[sender]}' cannot send to itself")
+        return address
+
+    def _find(self, to: str | int) -> int:
         if isinstance(to, str):
             found = self._addresses.get(to)
             if found is None:
@@ -164,10 +182,18 @@ class Ether:
         if rows:
             self.sent_digest.update(transmissions.rows.tobytes())
             if self._recorder is not None:
-                columns = {name: transmissions.rows[name] for name in TRANSMISSION.names or ()}
-                columns["source"] = columns["source"].astype("i4") - self._first_node
-                self._sends.add_block(columns.values())
+                self._record_sends(transmissions.rows)
         return transmissions
+
+    def _record_sends(self, rows: Records) -> None:
+        """With names for people: destinations are numbered as the labels of the table, nodes, groups, all."""
+        destinations = rows["destination"].astype("i8")
+        kinds = (destinations >= FIRST_GROUP).astype("i1") + (destinations == BROADCAST)
+        nodes = len(self._directory)
+        labels = np.where(kinds == 0, destinations, nodes + destinations - FIRST_GROUP)
+        labels[kinds == 2] = nodes + self._groups
+        sources = rows["source"].astype("i4") - self._first_node
+        self._sends.add_block((rows["packet"], rows["time"], sources, kinds, labels, rows["size"]))
 
     def deliver(self, outcome: Outcome, now: int) -> None:
         """Put what arrived since the last border into the inboxes; what was not read before is gone."""
@@ -276,7 +302,7 @@ class Radio:
     def send(self, to: str | int, payload: bytes) -> None:
         """Send to one node by name or number, or to a group by name."""
         payload = checked_payload(payload)
-        self._ether.put(self._row, self._ether.address_of(to), payload, len(payload))
+        self._ether.put(self._row, self._ether.address_of(to, self._row), payload, len(payload))
 
     def broadcast(self, payload: bytes) -> None:
         """Send to everyone in reach."""
@@ -312,8 +338,8 @@ class SwarmRadio:
 
     def send(self, robot: int, to: str | int, payload: bytes) -> None:
         """Send from one robot of the group, by its index."""
-        payload = checked_payload(payload)
-        self._ether.put(self._row(robot), self._ether.address_of(to), payload, len(payload))
+        payload, row = checked_payload(payload), self._row(robot)
+        self._ether.put(row, self._ether.address_of(to, row), payload, len(payload))
 
     def broadcast(self, robot: int, payload: bytes) -> None:
         """Broadcast from one robot of the group, by its index."""

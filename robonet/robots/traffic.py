@@ -19,7 +19,9 @@ class BackgroundTraffic:
         for number, traffic in enumerate(world.scenario.traffic):
             settings: Stream = traffic.chosen
             for row in _senders(world, settings, number):
-                self._flows.append(_Flow(world, ether, settings, number, row, is_poisson=traffic.poisson is not None))
+                if world.names[row] != settings.to:  # the base of `senders: all, to: base` has nobody to send to
+                    is_poisson = traffic.poisson is not None
+                    self._flows.append(_Flow(world, ether, settings, number, row, is_poisson=is_poisson))
         self._next = np.array([flow.next_time for flow in self._flows], dtype=np.int64)
 
     def send(self, until: int) -> None:

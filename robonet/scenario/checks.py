@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from robonet.clock import ns_from_s
-from robonet.plugins import closest, problem_with
-from robonet.scenario.schema import MotionFile, Place, Robots, Scenario, Station, Stream
+from robonet.plugins import closest, problem_with, problem_with_params
+from robonet.scenario.schema import MotionFile, Params, Place, Robots, Scenario, Station, Stream
 
 Steps = tuple[str | int, ...]
 RESERVED_NAMES = ("all", "random")
@@ -68,6 +68,13 @@ def _check_references(scenario: Scenario, base: Path, found: list[Problem]) -> N
         if (problem := problem_with(reference, family, base)) is not None:
             found.append(Problem(steps, problem, show_value=False))
 
+    def check_user(reference: str, family: str, steps: Steps, method: str, params: Params) -> None:
+        check(reference, family, steps)
+        if not found or found[-1].steps != steps:
+            problem = problem_with_params(reference, family, base, method, list(params))
+            if problem is not None:
+                found.append(Problem((*steps[:-1], "params"), problem, show_value=False))
+
     check(scenario.engine, "engines", ("engine",))
     check(scenario.network.model, "networks", ("network", "model"))
     if scenario.network.disk.multihop:
@@ -75,7 +82,7 @@ def _check_references(scenario: Scenario, base: Path, found: list[Problem]) -> N
     for index, group in enumerate(scenario.robots):
         check(group.kind, "robots", ("robots", index, "kind"))
         if group.controller is not None:
-            check(group.controller, "controllers", ("robots", index, "controller"))
+            check_user(group.controller, "controllers", ("robots", index, "controller"), "start", group.params)
             if group.motion is not None:
                 text = "robots with a controller move themselves: leave out one of the two"
                 found.append(Problem(("robots", index, "motion"), text, show_value=False))
@@ -89,9 +96,9 @@ def _check_references(scenario: Scenario, base: Path, found: list[Problem]) -> N
                 found.append(Problem(("robots", index, "motion", kind, "file"), f"there is no file {path}", "", False))
     for index, station in enumerate(scenario.stations):
         if station.controller is not None:
-            check(station.controller, "controllers", ("stations", index, "controller"))
+            check_user(station.controller, "controllers", ("stations", index, "controller"), "start", station.params)
     for index, hook in enumerate(scenario.hooks):
-        check(hook.hook, "hooks", ("hooks", index, "hook"))
+        check_user(hook.hook, "hooks", ("hooks", index, "hook"), "__init__", hook.params)
 
 
 def _check_places(scenario: Scenario, found: list[Problem]) -> None:

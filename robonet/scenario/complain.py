@@ -41,7 +41,8 @@ def _problem(steps: tuple[str | int, ...], detail: Any) -> Problem:
         hint = closest(str(steps[-1]), known) or f"; known here: {', '.join(known)}"
         return Problem(steps, "unknown key", hint, show_value=False)
     if kind == "missing":
-        return Problem(steps, "is missing", show_value=False)
+        hint = "; begin the file with `robonet: 1`" if steps == ("robonet",) else ""
+        return Problem(steps, "is missing", hint, show_value=False)
     if kind in ("greater_than", "greater_than_equal", "less_than", "less_than_equal"):
         sign, bound = next((sign, context[key]) for key, sign in _SIGNS if key in context)
         return Problem(steps, f"must be {sign} {bound}")
