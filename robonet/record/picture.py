@@ -15,7 +15,7 @@ from robonet.scenario.schema import Arena, Scenario
 
 WIDTH = 960.0
 MARGIN = 24.0
-FOOTER = 56.0
+FOOTER = 66.0
 POINTS_A_PATH = 400
 SWATCH = 52
 SCALE = ("#b2182b", "#ef8a62", "#d9c27c", "#7fb5a5", "#1b7f5c")
