@@ -172,9 +172,11 @@ def _run(options: argparse.Namespace) -> int:
     screen = Console(stderr=True)
     with progress_bar(screen, loaded.scenario.name, prepared.steps, shown=not options.quiet) as progress:
         verdict, summary = run_scenario(prepared, progress)
-    if options.json:
+    if verdict.exit_code == EXIT_USER:
+        pass  # nothing was simulated: there is nothing to show but the mistake
+    elif options.json:
         print(json.dumps(summary))  # noqa: T201
-    elif not options.quiet and verdict.exit_code != EXIT_USER:
+    elif not options.quiet:
         Console().print(summary_table(summary))
     if verdict.message:
         print(f"error: {verdict.message}", file=sys.stderr)  # noqa: T201
@@ -197,7 +199,7 @@ def _check(options: argparse.Namespace) -> int:
         load_scenario(options.scenario, variant=variant)
     console = Console()
     console.print(explanation(loaded))
-    console.print(f"[green]{options.scenario} is good to run[/]")
+    console.print(f"{options.scenario} is good to run", style="green", markup=False, highlight=False)
     return EXIT_DONE
 
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.panel import Panel
 from rich.table import Table
 
@@ -43,7 +44,7 @@ def summary_table(summary: dict[str, Any]) -> Panel:
     table.add_column(style="bold")
     table.add_column()
     packets, time = summary["packets"], summary["time"]
-    colour = {"finished": "green", "interrupted": "yellow"}.get(summary["status"], "red")
+    colour = {"finished": "green", "interrupted": "yellow", "running": "cyan"}.get(summary["status"], "red")
     stations = f", {counted(summary['stations'], 'station')}" if summary.get("stations") else ""
     table.add_row(
         "run",
@@ -75,7 +76,7 @@ def summary_table(summary: dict[str, Any]) -> Panel:
     if not (packets["sent"] or summary["broadcasts"]["sent"] or summary["multicasts"]["sent"]):
         table.add_row("traffic", "nothing was sent")
     for name, value in summary["metrics"].items():
-        table.add_row(name, number(value))
+        table.add_row(escape(name), number(value))
     if time["real_time_factor"] is not None:
         table.add_row("speed", f"{number(time['real_time_factor'])} × real time")
         table.add_row(
@@ -88,10 +89,12 @@ def summary_table(summary: dict[str, Any]) -> Panel:
         )
     if summary.get("digest"):
         table.add_row("digest", summary["digest"])
-    table.add_row("results", str(summary["run_dir"]))
+    if summary.get("error"):
+        table.add_row("error", escape(summary["error"].splitlines()[0]))
+    table.add_row("results", escape(str(summary["run_dir"])))
     return Panel(
         table,
-        title=f"[bold]{summary['scenario']}[/] over {summary['network']}",
+        title=f"[bold]{summary['scenario']}[/] over {escape(summary['network'])}",
         border_style=colour,
         expand=False,
     )
@@ -103,7 +106,8 @@ def explanation(loaded: LoadedScenario) -> Table:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold")
     table.add_column()
-    table.add_row("scenario", f"{scenario.name}: {scenario.description}" if scenario.description else scenario.name)
+    about = f"{scenario.name}: {scenario.description}" if scenario.description else scenario.name
+    table.add_row("scenario", escape(about))
     steps = ns_from_s(scenario.duration_s) // ns_from_s(scenario.step_s)
     table.add_row(
         "time", f"{scenario.duration_s:g} s in {counted(steps, 'step')} of {scenario.step_s:g} s, seed {scenario.seed}"
@@ -122,14 +126,15 @@ def explanation(loaded: LoadedScenario) -> Table:
         kind = "cbr" if traffic.cbr is not None else "poisson"
         table.add_row(
             "traffic",
-            f"{kind}: {stream.senders} to {stream.to}, {stream.rate_hz:g} packets/s of {stream.payload_bytes} bytes",
+            f"{kind}: {escape(str(stream.senders))} to {stream.to}, "
+            f"{stream.rate_hz:g} packets/s of {stream.payload_bytes} bytes",
         )
     model = scenario.network.model
     settings = getattr(scenario.network, model, None)
     words = ", ".join(f"{key} {value}" for key, value in settings.model_dump().items()) if settings else "your own"
-    table.add_row("network", f"{model}: {words}")
+    table.add_row("network", escape(f"{model}: {words}"))
     for hook in scenario.hooks:
-        table.add_row("hook", hook.hook)
+        table.add_row("hook", escape(hook.hook))
     if scenario.variants:
         table.add_row("variants", ", ".join(scenario.variants))
     return table
@@ -137,7 +142,7 @@ def explanation(loaded: LoadedScenario) -> Table:
 
 def _behaviour(member: Robots | Station) -> str:
     if member.controller is not None:
-        return f"controller {member.controller}"
+        return f"controller {escape(member.controller)}"
     if isinstance(member, Robots) and member.motion is not None:
         return "motion " + next(name for name, value in member.motion if value is not None)
     return "stands still"

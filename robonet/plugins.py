@@ -89,8 +89,10 @@ def problem_with(reference: str, family: str, base: Path) -> str | None:
         return f"there is no file {path}"
     try:
         body = ast.parse(path.read_text(encoding="utf-8"), filename=str(path)).body
-    except (SyntaxError, UnicodeDecodeError) as error:
+    except (SyntaxError, ValueError) as error:
         return f"{path} is not valid Python: {error}"
+    except OSError as error:
+        return f"cannot read {path}: {error.strerror}"
     classes = [node.name for node in body if isinstance(node, ast.ClassDef)]
     imported = [alias.asname or alias.name for node in body if isinstance(node, ast.ImportFrom) for alias in node.names]
     if name not in classes + imported:
@@ -133,6 +135,8 @@ def load(reference: str, family: str, base: Path) -> Any:
         raise UserError(problem)
     home = FAMILIES.get(family, {}).get(reference)
     where, _, name = (home.home if home else reference).rpartition(":")
+    if not where.endswith(".py"):  # packages beside the scenario, or where the user stands, come last
+        sys.path += [place for place in (str(base.resolve()), str(Path.cwd())) if place not in sys.path]
     try:
         module = _load_file(base / where) if where.endswith(".py") else importlib.import_module(where)
     except (Exception, SystemExit) as error:

@@ -88,7 +88,9 @@ def summary_of(path: Path) -> dict[str, Any]:
     if summary is None:
         from robonet.record.recover import recover_summary
 
-        summary = recover_summary(folder, "failed")
-        summary["error"] = "the run was killed before it could write a summary, or it is still going on"
+        is_running = folder.is_in_use
+        summary = recover_summary(folder, "running" if is_running else "failed")
+        if not is_running:
+            summary["error"] = "the run was killed before it could write a summary"
     summary["run_dir"] = str(path)  # it may have been moved or copied
     return summary

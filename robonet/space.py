@@ -67,19 +67,17 @@ def _neighbours(xyz: Floats, range_m: Floats, grid: Grid, starts: Ints, order: I
         reach = range_m[i]
         if reach <= 0.0:
             continue
-        column, row = cell_of(xyz[i, 0], xyz[i, 1], grid)
         first = found
-        for r in range(max(row - 1, 0), min(row + 2, grid.rows)):
-            for c in range(max(column - 1, 0), min(column + 2, grid.columns)):
-                for k in range(starts[r * grid.columns + c], starts[r * grid.columns + c + 1]):
-                    j = order[k]
-                    if j == i:
-                        continue
-                    dx, dy, dz = xyz[j, 0] - xyz[i, 0], xyz[j, 1] - xyz[i, 1], xyz[j, 2] - xyz[i, 2]
-                    if dx * dx + dy * dy + dz * dz <= reach * reach:
-                        if found < len(nodes):
-                            nodes[found] = j
-                        found += 1
+        left, bottom = cell_of(xyz[i, 0] - reach, xyz[i, 1] - reach, grid)
+        right, top = cell_of(xyz[i, 0] + reach, xyz[i, 1] + reach, grid)
+        for r in range(bottom, top + 1):
+            for k in range(starts[r * grid.columns + left], starts[r * grid.columns + right + 1]):
+                j = order[k]
+                dx, dy, dz = xyz[j, 0] - xyz[i, 0], xyz[j, 1] - xyz[i, 1], xyz[j, 2] - xyz[i, 2]
+                if j != i and dx * dx + dy * dy + dz * dz <= reach * reach:
+                    if found < len(nodes):
+                        nodes[found] = j
+                    found += 1
         if found <= len(nodes):
             nodes[first:found].sort()
     offsets[len(xyz)] = found
@@ -94,6 +92,7 @@ class NeighbourLists:
 
     def __init__(self, range_m: Floats) -> None:
         self.range_m = range_m
+        self._usual_m = float(np.median(range_m))  # one that reaches far must not make everyone look far
         self.offsets = np.zeros(len(range_m) + 1, dtype=np.int64)
         self._room = np.empty(16 * len(range_m) + 16, dtype=np.int64)
         self._order = np.empty(len(range_m), dtype=np.int64)
@@ -104,9 +103,7 @@ class NeighbourLists:
         if not len(xyz):
             return
         low, high = xyz.min(axis=0), xyz.max(axis=0)
-        grid = Grid.covering(
-            float(low[0]), float(low[1]), float(high[0]), float(high[1]), float(self.range_m.max()), len(xyz)
-        )
+        grid = Grid.covering(float(low[0]), float(low[1]), float(high[0]), float(high[1]), self._usual_m, len(xyz))
         starts = np.empty(grid.columns * grid.rows + 1, dtype=np.int64)
         sort_into_cells(xyz[:, 0], xyz[:, 1], grid, starts, self._order)
         while True:
@@ -121,17 +118,28 @@ class NeighbourLists:
         return self.nodes[self.offsets[node] : self.offsets[node + 1]]
 
 
-@kernel
-def hops_to(target: int, offsets: Ints, nodes: Ints, hops: Ints, queue: Ints) -> None:
-    """Breadth first from `target` over rows of who can reach whom: `hops[i]`, or -1 where there is no path.
+class Search:
+    """Breadth first from a target, as far as it is needed: `hops[i]` of the nodes found so far, -1 of the others."""
 
-    The rows must list, for every node, those from which it can be reached.
-    """
-    hops[:] = -1
-    hops[target] = 0
-    queue[0] = target
-    head, tail = 0, 1
-    while head < tail:
+    def __init__(self, target: int, nodes: int) -> None:
+        self.hops = np.full(nodes, -1, dtype=np.int64)
+        self.hops[target] = 0
+        self._queue = np.empty(nodes, dtype=np.int64)
+        self._queue[0] = target
+        self._head, self._tail = 0, 1
+
+    def reach(self, source: int, offsets: Ints, nodes: Ints) -> None:
+        """Go on until the source is found, with all that lie nearer, or there is nothing more to find.
+
+        The rows must list, for every node, those from which it can be reached.
+        """
+        if self.hops[source] < 0 and self._head < self._tail:
+            self._head, self._tail = _widen(source, offsets, nodes, self.hops, self._queue, self._head, self._tail)
+
+
+@kernel
+def _widen(source: int, offsets: Ints, nodes: Ints, hops: Ints, queue: Ints, head: int, tail: int) -> tuple[int, int]:
+    while head < tail and hops[source] < 0:
         node = queue[head]
         head += 1
         for k in range(offsets[node], offsets[node + 1]):
@@ -140,3 +148,4 @@ def hops_to(target: int, offsets: Ints, nodes: Ints, hops: Ints, queue: Ints) ->
                 hops[other] = hops[node] + 1
                 queue[tail] = other
                 tail += 1
+    return head, tail

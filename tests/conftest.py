@@ -88,7 +88,7 @@ def side_of(launcher, name):
     def find():
         for child in psutil.Process(launcher.pid).children():
             line = child.cmdline()
-            if len(line) > 3 and line[1:4] == ["-m", "robonet", name]:
+            if len(line) > 3 and line[1] == "-c" and line[3] == name:
                 return child
         return None
 

@@ -78,6 +78,13 @@ class WrongSensor(robonet.Controller):
 class NoController:
     pass
 
+class NotFinite(robonet.Hooks):
+    def metrics(self): return {"nan": float("nan"), "one": 1}
+
+class Params(robonet.Controller):
+    def start(self, value): print(repr(value))
+    def step(self): pass
+
 class BadMetric(robonet.Hooks):
     def metrics(self): return {"list": [1]}
 
@@ -202,6 +209,17 @@ def test_a_metric_must_be_a_number(tmp_path):
     done = robonet("run", path, "--out", tmp_path / "out")
     assert done.returncode == 3
     assert "metric 'list' must be a number, not list" in done.stderr
+
+
+def test_a_metric_that_is_not_finite_is_null(tmp_path):
+    path = scenario(tmp_path, "{name: r}", rest="hooks: ['minds.py:NotFinite']\n")
+    assert run_json(path, "--out", tmp_path / "out")["metrics"] == {"nan": None, "one": 1.0}
+
+
+def test_params_arrive_as_they_were_written(tmp_path):
+    path = scenario(tmp_path, "{name: r, controller: 'minds.py:Params', params: {value: {1: x, b: .inf, c: [1, 2]}}}")
+    run_json(path, "--out", tmp_path / "out")
+    assert "{1: 'x', 'b': inf, 'c': (1, 2)}" in (tmp_path / "out" / "logs" / "robots.log").read_text()
 
 
 def test_params_are_checked_without_running_anything(tmp_path):

@@ -71,6 +71,11 @@ def test_random_motion_keeps_to_its_speeds_and_to_the_arena(tmp_path, motion, sl
     assert np.ptp(points[..., 0]) > 50
 
 
+def test_a_loop_that_leads_nowhere_stands_still(tmp_path):
+    world, motion = moving("{path: {points_m: [[3, 4], [3, 4]], loop: true}}", base=tmp_path)
+    assert track(world, motion, [0, 50])[:, 0].tolist() == [[3, 4], [3, 4]]
+
+
 def test_waypoint_pauses(tmp_path):
     world, motion = moving("{random_waypoint: {speed_m_s: [50, 50], pause_s: [3, 3]}}", base=tmp_path)
     points = track(world, motion, np.arange(0, 90, 0.1))
@@ -141,12 +146,29 @@ def test_csv_tracks(tmp_path):
     [
         ("robot,time,x_m,y_m\n", "missing: time_s"),
         ("robot,time_s,x_m,y_m\na,1,zwei,3\n", "m.csv:2: .* must be numbers"),
+        ("robot,time_s,x_m,y_m\na,1,nan,3\n", "m.csv:2: .* must be numbers"),
+        ("robot,time_s,x_m,y_m\na,1e30,2,3\n", "m.csv:2: .* must be numbers"),
     ],
 )
 def test_bad_csv_files_are_refused_by_line(tmp_path, text, complaint):
     (tmp_path / "m.csv").write_text(text)
     with pytest.raises(UserError, match=complaint):
         read_csv(tmp_path / "m.csv")
+
+
+def test_csv_as_spreadsheets_write_it(tmp_path):
+    """With a byte order mark, and in any order."""
+    (tmp_path / "m.csv").write_text("\ufeffrobot,time_s,x_m,y_m\na,10,10,0\na,0,0,0\n", encoding="utf-8")
+    world, motion = moving("{csv: {file: m.csv}}", base=tmp_path)
+    assert track(world, motion, [0, 5])[:, 0].tolist() == [[0, 0], [5, 0]]
+
+
+def test_a_crawl_never_arrives_and_breaks_nothing(tmp_path):
+    (tmp_path / "m.tcl").write_text(
+        '$node_(0) set X_ 1\n$node_(0) set Y_ 1\n$ns_ at 0 "$node_(0) setdest 5 5 1e-320"\n'
+    )
+    world, motion = moving("{ns2: {file: m.tcl}}", base=tmp_path)
+    assert np.isfinite(track(world, motion, [0, 50])).all()
 
 
 def test_a_file_with_too_few_tracks_is_refused(tmp_path):

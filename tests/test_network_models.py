@@ -238,6 +238,20 @@ def test_without_loss_hops_are_those_of_breadth_first_search(count, seed, routin
     assert set(outcome.failed_reasons) <= {"no_route"}
 
 
+def test_one_that_reaches_far_does_not_make_everyone_look_far():
+    """Neighbour lists of 4,000 points with one long range stay linear: a few rows of cells each, not all points."""
+    rng = np.random.default_rng(1)
+    xyz = rng.uniform(0, 1000, (4000, 3)) * (1, 1, 0)
+    ranges = np.full(4000, 10.0)
+    ranges[7] = 5000.0
+    lists = NeighbourLists(ranges)
+    lists.update(xyz)
+    assert len(lists.of(7)) == 3999
+    assert lists._usual_m == 10.0
+    near = np.flatnonzero(np.linalg.norm(xyz - xyz[0], axis=1) <= 10.0).tolist()
+    assert lists.of(0).tolist() == [node for node in near if node != 0]
+
+
 @settings(max_examples=60)
 @given(st.integers(1, 80), st.integers(0, 2**32 - 1), st.floats(0.1, 300))
 def test_neighbours_are_exactly_those_within_range(count, seed, scale):

@@ -110,6 +110,23 @@ def test_a_crowd_neither_overlaps_nor_leaves_nor_enters_obstacles(seed):
     assert worst < 0.1 * KINDS["e-puck"].radius_m
 
 
+def test_a_crowd_that_pushes_against_a_box_stays_apart():
+    here = world(
+        "arena: {size_m: [10, 4], obstacles: [{box: {center_m: [4, 0], size_m: [0.5, 4]}}]}\n"
+        "robots: [{name: a, count: 45, heading_deg: 0, place: {grid: {center_m: [2.5, 0], spacing_m: 0.18}}}]\n"
+    )
+    engine = Kinematics2D(here)
+    here.left_m_s[:] = here.right_m_s[:] = 0.3
+    radius = FOOT_BOT.radius_m
+    for _ in range(100):
+        engine.step()
+        xy = here.xyz[:, :2]
+        gap = np.linalg.norm(xy[:, None] - xy[None], axis=2)
+        np.fill_diagonal(gap, 9.0)
+        assert gap.min() > 1.9 * radius
+        assert xy[:, 0].max() < 3.75 - 0.9 * radius
+
+
 def brute_ray(here, row, angle, reach):
     """March along a ray in tenths of a millimetre and look at everything."""
     x, y = here.xyz[row, :2]
@@ -177,8 +194,9 @@ def test_wheels_of_one_and_of_many():
     assert here.right_m_s[1] == -here.left_m_s[1] == FOOT_BOT.wheel_distance_m
     with pytest.raises(ValueError, match="robot 2 of the group"):
         Wheels(here, slice(0, 3)).set_speed(np.array([0.0, 0.0, np.nan]), 0.0)
-    with pytest.raises(ValueError, match="finite"):
-        Wheels(here, 0).set_speed(math.inf, 0.0)
+    for speed in (math.inf, math.nan, 1e9):
+        with pytest.raises(ValueError, match="finite and up to 100 m/s"):
+            Wheels(here, 0).set_speed(speed, 0.0)
 
 
 @settings(max_examples=25)

@@ -89,6 +89,12 @@ def test_a_good_scenario_is_frozen_and_has_defaults():
         ("name: scribe,", "name: scribe, kind: footbot,", "unknown robot 'footbot' (did you mean 'foot-bot'?)"),
         ("name: relay", "name: relay\nname: again", "relay.yaml:3: name: the key appears twice"),
         ("robots:", "robots: [", "not valid YAML"),
+        ("name: relay\n", "name: relay\n[a, b]: c\n", "relay.yaml:3: a key must be a word"),
+        ("duration_s: 60", "duration_s: 1e-10", "relay.yaml:3: duration_s: must be a whole number of steps"),
+        ("range_m: 120", "delay_s: 1e300", "relay.yaml:17: network.disk.delay_s: must be <= 9000000000.0"),
+        ("{uniform: {}}", "{uniform: {center_m: [1000, 0], size_m: [9, 9]}}", "place.uniform: reaches outside the arena"),
+        ("{random_waypoint: {}}", "{random_walk: {leg_s: [1.0e-10, 1]}}", "leg_s[0]: must be >= 0.001"),
+        ("{random_waypoint: {}}", "{random_walk: {leg_s: [5, 1]}}", "the first number must not exceed the second"),
         ("  - cbr:", "  - crb:", "traffic[0].crb: unknown key (did you mean 'cbr'?)"),
     ],
 )  # fmt: skip
@@ -133,6 +139,19 @@ def test_variants_merge_by_name_and_are_blamed_where_they_stand():
     assert "has no variant 'huge'; it has: big, broken" in complaint(variant="huge")
 
 
+def test_a_change_to_one_group_is_none_to_another_with_the_same_anchor():
+    text = "robonet: 1\nname: a\nduration_s: 1\nrobots:\n"
+    text += "  - {name: a, controller: diffusion, params: &p {speed_m_s: 0.1}}\n  - {name: b, controller: diffusion, params: *p}\n"
+    robots = parse_scenario(text, overrides=("robots.a.params.speed_m_s=2",)).scenario.robots
+    assert [group.params["speed_m_s"] for group in robots] == [2, 0.1]
+
+
+def test_a_bomb_of_anchors_is_refused():
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 9)]
+    assert "more than 200,000 values" in complaint("\n".join(lines))
+
+
 def test_numbers_as_people_write_them():
     assert parse_scenario(TEXT.replace("duration_s: 60", "duration_s: 6e1")).scenario.duration_s == 60.0
     assert parse_scenario(TEXT.replace("model: disk", "model: disk # 2026-01-01")).scenario.network.model == "disk"
@@ -168,6 +187,15 @@ def test_the_json_schema_accepts_what_is_shipped_and_refuses_the_rest():
         validator.validate(yaml.safe_load(path.read_text()))
     assert schema["properties"]["duration_s"]["description"] == "Simulated time."
     assert not validator.is_valid({"robonet": 1, "name": "x", "duration_s": 1, "rbots": []})
+    for part, is_valid in (
+        ({"hooks": ["hk.py:H"]}, True),
+        ({"hooks": [{"hook": "hk.py:H", "params": {"a": 1}}]}, True),
+        ({"robots": [{"name": "a", "place": "uniform"}]}, True),
+        ({"robots": [{"name": "a", "place": {"uniform": {}, "grid": {}}}]}, False),
+        ({"robots": [{"name": "a", "place": "unform"}]}, False),
+        ({"arena": {"obstacles": [{}]}}, False),
+    ):
+        assert validator.is_valid({"robonet": 1, "name": "x", "duration_s": 1, **part}) is is_valid, part
     missing = [
         f"{name}.{key}"
         for name, part in {**schema["$defs"], "Scenario": schema}.items()

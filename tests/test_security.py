@@ -38,12 +38,18 @@ def test_what_a_killed_launcher_left_is_swept(tmp_path, monkeypatch):
 
     stale = pathlib.Path(f"/tmp/robonet-{dead.pid}-abcdefgh")
     alive = pathlib.Path(f"/tmp/robonet-{os.getpid()}-abcdefgh")
-    for folder in (stale, alive):
-        folder.mkdir()
+    someones = pathlib.Path(f"/tmp/robonet-{dead.pid}-results")
+    full = pathlib.Path(f"/tmp/robonet-{dead.pid}-ijklmnop")
+    for folder in (stale, alive, someones, full):
+        folder.mkdir(mode=0o700)
+    (stale / "link").touch()
+    (full / "thesis").touch()
     with private_endpoint():
         assert not stale.exists()
-        assert alive.exists()
-    alive.rmdir()
+        assert alive.exists() and someones.exists() and (full / "thesis").exists()
+    (full / "thesis").unlink()
+    for folder in (alive, someones, full):
+        folder.rmdir()
 
 
 @pytest.mark.parametrize(

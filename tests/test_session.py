@@ -356,3 +356,10 @@ def test_any_sequence_of_messages_keeps_to_the_table(kinds, role):
             return
         assert NEXT[before, kind] is session.state
         assert SAID_BY[kind] is role.other
+
+
+def test_a_message_beyond_the_limit_is_this_sides_own_fault(monkeypatch):
+    robots, _ = pair()
+    monkeypatch.setattr("robonet.link.session.MAX_MESSAGE_BYTES", 60)
+    with pytest.raises(LocalProtocolError, match="a Step of .* bytes .* is larger than"):
+        robots.send(step())

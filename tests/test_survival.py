@@ -8,15 +8,25 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
 import psutil
 import pytest
-from conftest import SMALL, command, robonet, side_of, wait_until
+from conftest import SMALL, command, free_port, robonet, side_of, wait_until
+
+from robonet.errors import PeerLost
+from robonet.link.control import Control
+from robonet.link.endpoints import parse_endpoint
+from robonet.link.network_side import NetworkSide
+from robonet.link.zmq_transport import ZmqConnection, ZmqListener
+from robonet.scenario.schema import Limits
+from robonet.testing import EchoNetwork
 
 LONG = SMALL.replace("duration_s: 4", "duration_s: 100000") + "limits: {heartbeat_timeout_s: 2}\n"
 BOUND_S = 25.0
@@ -173,6 +183,14 @@ class Exits(robonet.Controller):
         if self.time_s >= 1.0:
             os._exit(7)
 
+class Forks(robonet.Controller):
+    def start(self):
+        if self.index == 0 and not os.fork():
+            open(os.path.join(os.path.dirname(__file__), "child"), "w").write(str(os.getpid()))
+            time.sleep(60)
+            os._exit(0)
+    def step(self): pass
+
 class CallsExit(robonet.Controller):
     def step(self):
         raise SystemExit(5)
@@ -294,3 +312,73 @@ def test_a_side_that_waits_in_vain_says_for_whom(small, tmp_path):
 def test_no_socket_file_exists_while_running(long_run):
     both_sides(long_run)
     assert not list(long_run.sockets.glob("*/link"))
+
+
+def test_a_suspended_launcher_does_not_hold_up_its_sides():
+    """It reads no reports; they are dropped, and the side goes on."""
+    near, far = socket.socketpair()
+    control = Control(far.detach())
+    for step in range(5000):
+        control._reported = 0.0
+        control.report_step(step)
+    near.close()
+
+
+def test_nohup_is_respected(tmp_path, small):
+    small.write_text(LONG)
+    run = subprocess.Popen(
+        command("run", small, "--out", tmp_path / "out", "--quiet"),
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),  # noqa: PLW1509
+    )
+    try:
+        wait_until(lambda: list((tmp_path / "out").glob("tables/poses/0*.parquet")), what="the first table")
+        run.send_signal(signal.SIGHUP)
+        time.sleep(0.5)
+        assert run.poll() is None
+    finally:
+        run.terminate()
+        assert run.wait(20) == 130
+
+
+def test_what_a_controller_forks_does_not_outlive_the_run(tmp_path):
+    began = time.monotonic()
+    done = run_with(tmp_path, "Forks")
+    assert done.returncode == 0, done.stderr
+    assert time.monotonic() - began < 20
+    child = int((tmp_path / "child").read_text())
+    wait_until(lambda: not psutil.pid_exists(child) or psutil.Process(child).status() == "zombie", 5, "its end")
+
+
+def test_a_flood_of_junk_suspends_no_deadline(tmp_path):
+    link = parse_endpoint(f"tcp://127.0.0.1:{free_port()}")
+    listener = ZmqListener(link)
+    is_over = threading.Event()
+
+    def flood():
+        stranger = ZmqConnection(link)
+        while not is_over.is_set():
+            stranger.send(b"junk")
+            time.sleep(0.005)
+        stranger.close()
+
+    thread = threading.Thread(target=flood)
+    thread.start()
+    began = time.monotonic()
+    try:
+        with pytest.raises(PeerLost, match="here: none"):
+            NetworkSide(EchoNetwork(), listener, Limits(join_timeout_s=1)).serve()
+        assert time.monotonic() - began < 5
+    finally:
+        is_over.set()
+        thread.join()
+        listener.close()
+
+
+def test_a_folder_in_use_is_not_shared(long_run):
+    both_sides(long_run)
+    second = robonet("run", long_run.folder.parent / "long.yaml", "--out", long_run.folder)
+    assert second.returncode == 2
+    assert "is in use by a run that is still going on" in second.stderr
+    shown = json.loads(robonet("show", long_run.folder, "--json").stdout)
+    assert shown["status"] == "running"
+    assert shown["steps"] > 0

@@ -4,6 +4,7 @@ It is also a life line. When the launcher dies, however it dies, the line breaks
 and is gone within a few seconds, whatever its code is busy with.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -44,11 +45,14 @@ class Control:
         now = time.monotonic()
         if now - self._reported >= REPORT_EVERY_S:
             self._reported = now
-            self.tell({"event": "step", "step": step})
+            if self._line is not None:
+                with contextlib.suppress(OSError):  # a launcher that is suspended reads later, or never
+                    self._line.send(json.dumps({"event": "step", "step": step}).encode() + b"\n", socket.MSG_DONTWAIT)
 
     def tell(self, event: dict[str, Any]) -> None:
         """Tell the launcher something."""
         if self._line is not None:
+            self._line.settimeout(GRACE_S)
             try:
                 self._line.sendall(json.dumps(event).encode() + b"\n")
             except OSError:

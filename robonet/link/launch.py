@@ -3,10 +3,12 @@
 import contextlib
 import json
 import os
+import re
 import selectors
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -15,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import robonet
 from robonet.errors import EXIT_DONE, EXIT_INTERRUPTED, EXIT_SIMULATOR, UserError
 from robonet.link.endpoints import LONGEST_SOCKET_PATH
 
@@ -23,6 +26,8 @@ WIND_DOWN_S = 6.0
 """After one side is gone or a stop was asked for, the other one has this long to end in good order."""
 TERMINATE_S = 2.0
 LOG_LINES = 12
+START = f"import sys; sys.path[:1] = [{str(Path(robonet.__file__).parent.parent)!r}]; import robonet.__main__"
+"""How a side is started: a file numpy.py in the working directory must not become numpy."""
 FOLDER_PREFIX = "robonet-"
 SOCKET = "link"
 
@@ -49,7 +54,7 @@ class Side:
         self.line, far_end = socket.socketpair()
         with log.open("ab") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "robonet", name, *arguments, "--control-fd", str(far_end.fileno())],
+                [sys.executable, "-c", START, name, *arguments, "--control-fd", str(far_end.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -67,7 +72,10 @@ class Side:
             data = b""
         *lines, self._buffer = (self._buffer + data).split(b"\n")
         for line in lines:
-            event = json.loads(line)
+            try:
+                event = json.loads(line)
+            except ValueError:  # a report of a step that was cut off; another one follows
+                continue
             if event["event"] == "step":
                 self.step = event["step"]
             elif event["event"] == "error":
@@ -89,6 +97,8 @@ class Side:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)  # whatever user code started and left behind
 
     def last_words(self) -> str:
         """The end of its log, for people."""
@@ -111,7 +121,11 @@ class Launcher:
 
     def run(self, arguments: dict[str, list[str]], logs: dict[str, Path]) -> Verdict:
         """Start, watch to the end, and judge."""
-        before = {n: signal.signal(n, self._on_signal) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+        before = {
+            number: signal.signal(number, self._on_signal)
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+            if signal.getsignal(number) is not signal.SIG_IGN  # as under nohup
+        }
         try:
             for name in SIDES:
                 self._sides[name] = Side(name, arguments[name], logs[name])
@@ -149,6 +163,7 @@ class Launcher:
                 if deadline is not None and time.monotonic() > deadline:
                     return
         for side in self._sides.values():
+            side.line.setblocking(False)  # a process that user code forked may hold the far end open
             while side.read():
                 pass
 
@@ -222,10 +237,13 @@ def _socket_parent() -> Path:
 def _sweep(parent: Path) -> None:
     """Take away what a launcher that was killed while starting has left."""
     for folder in parent.glob(f"{FOLDER_PREFIX}[0-9]*-*"):
-        number = folder.name[len(FOLDER_PREFIX) :].split("-")[0]
-        with contextlib.suppress(OSError, ValueError):
-            if folder.stat().st_uid == os.getuid() and not _is_alive(int(number)):
-                shutil.rmtree(folder, ignore_errors=True)
+        named = re.fullmatch(rf"{FOLDER_PREFIX}(\d+)-[a-z0-9_]{{8}}", folder.name)
+        with contextlib.suppress(OSError):  # whatever else it may be, it is not ours to remove
+            status = folder.stat()
+            is_ours = status.st_uid == os.getuid() and stat.S_IMODE(status.st_mode) == 0o700
+            if named and is_ours and not _is_alive(int(named[1])):
+                (folder / SOCKET).unlink(missing_ok=True)
+                folder.rmdir()
 
 
 def _is_alive(process: int) -> bool:

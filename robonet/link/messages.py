@@ -105,6 +105,8 @@ class Welcome(Message, frozen=True):
     """Feedback that will come."""
     needs_payloads: bool
     """Whether steps must carry the packets' bytes and not only their sizes."""
+    longest_life_ns: int = 120_000_000_000
+    """No packet arrives later than this after it was sent: robots may then forget its bytes."""
 
 
 class Step(Message, frozen=True):

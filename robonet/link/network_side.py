@@ -1,6 +1,5 @@
 """The network simulator's end of the lock-step: hear every robot simulator, simulate, answer each."""
 
-import contextlib
 import logging
 import time
 from collections.abc import Callable
@@ -9,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robonet.clock import NS_PER_S, s_from_ns
+from robonet.clock import s_from_ns
 from robonet.errors import Interrupted, PeerLost, RemoteProtocolError, RobonetError, SimulatorError
 from robonet.link import checks
 from robonet.link.messages import (
@@ -39,8 +38,6 @@ log = logging.getLogger(__name__)
 
 PACKETS_A_PEER = 2**48
 """Packet numbers of different robot simulators never meet."""
-CARRIED_NS = 120 * NS_PER_S
-"""How long a packet may travel between two robot simulators."""
 
 
 @dataclass
@@ -118,7 +115,8 @@ class NetworkSide:
         deadline = time.monotonic() + self._limits.join_timeout_s
         while len(self._by_key) < self._expected:
             try:
-                key, data, _ = self._listener.receive(max(deadline - time.monotonic(), 0.1), self._stop)
+                key, data, _ = self._listener.receive(max(deadline - time.monotonic(), 0.0), self._stop)
+                self._look_around(deadline)
             except PeerLost as error:
                 raise PeerLost(f"{self._roll_call()}; a robot simulator {error}") from error
             if key in self._by_key:
@@ -140,6 +138,7 @@ class NetworkSide:
         offer = self._simulator.start(setup)
         checks.warm_up()
         self._needs_payloads = offer.needs_payloads or len(self._peers) > 1
+        self._longest_life_ns = offer.longest_life_ns
         for number, peer in enumerate(self._peers):
             welcome = Welcome(
                 version=PROTOCOL_VERSION,
@@ -151,6 +150,7 @@ class NetworkSide:
                 groups=setup.groups,
                 offers=sorted(offer.feedback & setup.wants),
                 needs_payloads=self._needs_payloads,
+                longest_life_ns=offer.longest_life_ns,
             )
             self._say(peer, welcome)
         alone = len(self._peers) == 1
@@ -224,28 +224,38 @@ class NetworkSide:
     def _gather(self) -> None:
         """Wait until every robot simulator has spoken."""
         missing = len(self._peers)
+        deadline = time.monotonic() + self._step_timeout_s
         while missing:
             before = time.perf_counter()
             try:
                 key, data, tail = self._listener.receive(self._step_timeout_s, self._stop)
+                peer = self._by_key.get(key)
+                if peer is None:
+                    self._turn_away(key, "this simulation has begun; nobody else can join")
+                    self._look_around(deadline)
+                    continue
             except PeerLost as error:
                 silent = [peer for peer in self._peers if peer.message is None]
                 raise PeerLost(_missed(silent, error)) from error
             self.timing.waiting_s += time.perf_counter() - before
-            peer = self._by_key.get(key)
-            if peer is None:
-                self._turn_away(key, "this simulation has begun; nobody else can join")
-                continue
             message = peer.session.receive(data, tail)
             if isinstance(message, (Step, End)):
                 peer.message = message
                 missing -= 1
+            deadline = time.monotonic() + self._step_timeout_s  # a Ping says: still at it
+
+    def _look_around(self, deadline: float) -> None:
+        """However busy strangers keep the link: peers that leave, requests to stop and deadlines are noticed."""
+        self._listener.check()
+        if self._stop():
+            raise Interrupted("asked to stop")
+        if time.monotonic() > deadline:
+            raise PeerLost("did not come in time")
 
     def _turn_away(self, key: bytes, text: str) -> None:
         """Tell a stranger why; that it may not be there to hear is its own affair."""
         log.warning("turned away someone at the link: %s", text)
-        with contextlib.suppress(PeerLost):
-            self._listener.send(key, encode(Error(text=text)))
+        self._listener.refuse(key, encode(Error(text=text)))
 
     def _say(self, peer: _Peer, message: AnyMessage) -> None:
         try:
@@ -275,7 +285,7 @@ class NetworkSide:
         assert part.payloads is not None
         for payload, (packet, *origin, _) in zip(part.payloads, part.rows.tolist(), strict=True):
             self._carried[packet] = _Carried(payload, tuple(origin))
-        oldest = self.steps_done * self._peers[0].hello.step_ns - CARRIED_NS
+        oldest = self.steps_done * self._peers[0].hello.step_ns - self._longest_life_ns
         while self._carried and next(iter(self._carried.values())).origin[0] < oldest:
             del self._carried[next(iter(self._carried))]
 
@@ -286,6 +296,8 @@ class NetworkSide:
             receivers = arrivals["receiver"]
             arrivals = arrivals[(receivers >= peer.first_node) & (receivers < peer.first_node + peer.nodes)]
             failures = failures[failures["packet"] // PACKETS_A_PEER == self._peers.index(peer)]
+            known = np.array([packet in self._carried for packet in arrivals["packet"].tolist()], dtype=bool)
+            arrivals = arrivals[known]  # what outlived the life that the model promised is gone
             carried = [self._carried[packet] for packet in arrivals["packet"].tolist()]
             more["payloads"] = [packet.payload for packet in carried]
             more["origins"] = np.array([packet.origin for packet in carried], ORIGIN).data

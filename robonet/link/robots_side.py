@@ -28,9 +28,10 @@ from robonet.link.messages import (
 from robonet.link.session import PeerError, Role, Session
 from robonet.link.simulators import Neighbours, Outcome, RobotSimulator
 from robonet.link.timing import Timing
-from robonet.link.transport import Connection, never
+from robonet.link.transport import SLICE_S, Connection, never
 from robonet.scenario.schema import Limits
 
+PING_EVERY_S = 1.0
 GOODBYE_TIMEOUT_S = 30.0
 """For the network to write its results after the last step."""
 
@@ -111,7 +112,7 @@ class RobotsSide:
             timing.exchange_s += clock() - before
             goes_on = simulator.advance()
             if pace_s:
-                time.sleep(max(0.0, started + (index + 1) * pace_s - clock()))
+                self._pace(started + (index + 1) * pace_s)
             outcome = self._await_stepped(timeout_s)
             self.steps_done = index + 1
             if self._on_step is not None:
@@ -123,6 +124,15 @@ class RobotsSide:
                 break
         self.reason = "finished"
         return outcome
+
+    def _pace(self, until: float) -> None:
+        """Wait for real time to catch up, ready to stop, with a sign of life for the network now and then."""
+        heard_of = time.perf_counter()
+        while (left_s := until - time.perf_counter()) > 0 and not self._stop():
+            time.sleep(min(left_s, SLICE_S))
+            if time.perf_counter() - heard_of > PING_EVERY_S:
+                heard_of = time.perf_counter()
+                self._say(Ping())
 
     def _await_stepped(self, timeout_s: float) -> Outcome:
         clock, timing = time.perf_counter, self.timing

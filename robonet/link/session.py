@@ -24,6 +24,7 @@ from robonet.link.messages import (
     F8,
     FAILURE,
     FIRST_GROUP,
+    MAX_MESSAGE_BYTES,
     ORIGIN,
     PROTOCOL_VERSION,
     REASONS,
@@ -147,7 +148,13 @@ class Session:
             self._step_aside(message, self.role, LocalProtocolError)
         else:
             self._follow(message, kind, following)
-        return encode(message)
+        data = encode(message)
+        if len(data) > MAX_MESSAGE_BYTES:
+            raise LocalProtocolError(
+                f"a {kind.__name__} of {len(data):,} bytes at simulated time {s_from_ns(self.now):.6f} s is larger "
+                f"than the {MAX_MESSAGE_BYTES:,} allowed: send fewer packets a step, or use a shorter step"
+            )
+        return data
 
     def receive(self, data: bytes | memoryview, tail: memoryview | None = None) -> AnyMessage:
         """Hear something, with its second frame if it has one: the message, checked against all that was agreed."""

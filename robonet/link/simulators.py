@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from robonet.clock import NS_PER_S
 from robonet.link.messages import ARRIVAL, FAILURE, TRANSMISSION, Hello, Node, Obstacle, Welcome
 
 Floats = NDArray[np.float64]
@@ -82,6 +83,8 @@ class Offer(NamedTuple):
     model: str
     feedback: frozenset[str] = frozenset()
     needs_payloads: bool = False
+    longest_life_ns: int = 120 * NS_PER_S
+    """No packet arrives later than this after it was sent: for so long its bytes are kept."""
 
 
 class NetworkSimulator(Protocol):

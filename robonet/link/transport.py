@@ -59,6 +59,14 @@ class Listener(Protocol):
         """Watch this peer from now on: its going is an error."""
         ...
 
+    def check(self) -> None:
+        """PeerLost if an accepted peer is gone."""
+        ...
+
+    def refuse(self, peer: bytes, data: bytes) -> None:
+        """Tell a stranger something if that can be done at once."""
+        ...
+
     def joined(self) -> None:
         """Everyone is here: nobody else needs to find the way."""
         ...
@@ -100,6 +108,13 @@ class MemoryLink:
     def accept(self, peer: bytes) -> None:
         """Watch this peer from now on."""
         self._accepted.add(peer)
+
+    def check(self) -> None:
+        """A peer that leaves says so in its queue."""
+
+    def refuse(self, peer: bytes, data: bytes) -> None:
+        """Tell a stranger something."""
+        self.send(peer, data)
 
     def joined(self) -> None:
         """Nothing to clear away."""

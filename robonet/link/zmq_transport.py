@@ -56,6 +56,7 @@ class _Socket:
             (zmq.HEARTBEAT_IVL, interval_ms),
             (zmq.HEARTBEAT_TIMEOUT, 3 * interval_ms),
             (zmq.HANDSHAKE_IVL, 10_000),
+            (zmq.IPV6, int("[" in endpoint.address)),
         ):
             self._socket.setsockopt(option, value)
         events = zmq.EVENT_DISCONNECTED | zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_HANDSHAKE_FAILED_AUTH
@@ -202,6 +203,15 @@ class ZmqListener(_Socket):
                 return Received(peer, data, tail.buffer)
             while self._socket.getsockopt(zmq.RCVMORE):  # not of this protocol: there is no one to be answered
                 self._socket.recv()
+
+    def refuse(self, peer: bytes, data: bytes) -> None:
+        """Tell a stranger something if that can be done at once."""
+        with contextlib.suppress(zmq.ZMQError):
+            self._socket.send_multipart((peer, data), zmq.NOBLOCK)
+
+    def check(self) -> None:
+        """PeerLost if an accepted peer is gone."""
+        self._check_peers()
 
     def _check_peers(self) -> None:
         """Someone left: find out whether it was one of ours by writing to each of them."""

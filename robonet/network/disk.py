@@ -15,8 +15,10 @@ from robonet.network.ideal import members_of_groups
 from robonet.network.ledger import Ledger, Packet
 from robonet.record.tables import Recorder
 from robonet.scenario.schema import Network
-from robonet.space import Ints, NeighbourLists, hops_to
+from robonet.space import Ints, NeighbourLists, Search
 from robonet.streams import StreamPool
+
+SEARCHES_KEPT = 256
 
 
 class Forwarding(Protocol):
@@ -50,7 +52,8 @@ class DiskNetwork:
         if self.settings.multihop:
             is_flooding = self.settings.routing == "flooding"
             self.forwarding = Flooding(self) if is_flooding else ShortestPath(self)
-        return Offer("disk", frozenset({"failures", "neighbours"}))
+        hops = self.settings.max_hops if self.settings.multihop else 1
+        return Offer("disk", frozenset({"failures", "neighbours"}), longest_life_ns=self.delay_ns * hops)
 
     def step(self, until: int, positions_m: Floats, transmissions: Transmissions) -> Outcome:
         """Move everyone, then let the packets travel."""
@@ -72,8 +75,9 @@ class DiskNetwork:
     def _send(self, packet: Packet) -> None:
         group = packet.group
         if packet.is_broadcast:
-            for receiver in self.heard_by(packet.source).tolist():
-                self._arrive_later(packet, receiver)
+            receivers = self.heard_by(packet.source).tolist()
+            if receivers:
+                self.loop.at(self.loop.now + self.delay_ns, self._hear, packet, receivers)
         elif group is not None:
             for receiver in self._members[group]:
                 if receiver != packet.source:
@@ -83,8 +87,9 @@ class DiskNetwork:
         else:
             self.forwarding.send(packet, packet.destination)
 
-    def _arrive_later(self, packet: Packet, receiver: int) -> None:
-        self.loop.at(self.loop.now + self.delay_ns, self._deliver, packet, receiver, 1)
+    def _hear(self, packet: Packet, receivers: list[int]) -> None:
+        for receiver in receivers:
+            self.ledger.delivered(packet, receiver, self.loop.now, 1)
 
     def _deliver(self, packet: Packet, receiver: int, hops: int) -> None:
         self.ledger.delivered(packet, receiver, self.loop.now, hops)
@@ -117,15 +122,15 @@ class Graph:
         self._warm_up()
         self._positions_m: Floats = np.zeros((len(range_m), 3))
         self._is_stale = True
-        self._distances: dict[int, Ints] = {}
-        self._queue = np.empty(len(range_m), dtype=np.int64)
+        self._searches: dict[int, Search] = {}
+        self._reverse: tuple[Ints, Ints] | None = None
 
     @staticmethod
     def _warm_up() -> None:
         """Compile the kernels before the first step."""
         lists = NeighbourLists(np.ones(2))
         lists.update(np.zeros((2, 3)))
-        hops_to(0, lists.offsets, lists.nodes, np.zeros(2, np.int64), np.zeros(2, np.int64))
+        Search(0, 2).reach(1, lists.offsets, lists.nodes)
 
     def move(self, positions_m: Floats) -> None:
         """Everyone is somewhere else now."""
@@ -136,7 +141,8 @@ class Graph:
         """All neighbours in compressed rows."""
         if self._is_stale:
             self._lists.update(self._positions_m)
-            self._distances.clear()
+            self._searches.clear()
+            self._reverse = None
             self._is_stale = False
         return self._lists.offsets, self._lists.nodes
 
@@ -145,16 +151,30 @@ class Graph:
         self.rows()
         return self._lists.of(node)
 
-    def hops_to(self, target: int) -> Ints:
-        """Hops from every node to a target, -1 where there is no path; once a step and target."""
+    def hops_to(self, target: int, source: int) -> Ints:
+        """Hops to a target from the source and from all that lie nearer to it; -1 where there is no path.
+
+        A search goes no farther than it is asked to, and goes on from there when a farther node asks; the latest
+        ones are kept until somebody moves.
+        """
+        offsets, nodes = self._reverse_rows()
+        search = self._searches.pop(target, None)
+        if search is None:
+            search = Search(target, len(offsets) - 1)
+            if len(self._searches) >= SEARCHES_KEPT:
+                del self._searches[next(iter(self._searches))]
+        self._searches[target] = search
+        search.reach(source, offsets, nodes)
+        return search.hops
+
+    def _reverse_rows(self) -> tuple[Ints, Ints]:
+        """Rows of who reaches a node: the same as whom it reaches where all ranges are equal."""
         offsets, nodes = self.rows()
-        found = self._distances.get(target)
-        if found is None:
-            found = self._distances[target] = np.empty(len(offsets) - 1, dtype=np.int64)
-            if not self._is_symmetric:
-                offsets, nodes = _transposed(offsets, nodes)
-            hops_to(target, offsets, nodes, found, self._queue)
-        return found
+        if self._is_symmetric:
+            return offsets, nodes
+        if self._reverse is None:
+            self._reverse = _transposed(offsets, nodes)
+        return self._reverse
 
 
 def _transposed(offsets: Ints, nodes: Ints) -> tuple[Ints, Ints]:
@@ -201,7 +221,7 @@ class ShortestPath:
 
     def _forward(self, packet: Packet, receiver: int, node: int, hops: int) -> None:
         network = self._network
-        distances = network.graph.hops_to(receiver)
+        distances = network.graph.hops_to(receiver, node)
         if distances[node] < 0:
             network.drop(packet, "no_route", hops)
         elif hops >= network.settings.max_hops:
@@ -272,7 +292,8 @@ class Flooding:
             return
         flood.is_done = True
         network = self._network
-        has_path = network.graph.hops_to(flood.receiver)[flood.packet.source] >= 0
+        source = flood.packet.source
+        has_path = network.graph.hops_to(flood.receiver, source)[source] >= 0
         network.drop(flood.packet, "ttl" if flood.hit_limit else "lost" if has_path else "no_route", hops)
 
 

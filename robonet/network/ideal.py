@@ -23,7 +23,7 @@ class IdealNetwork:
         self._ledger = Ledger(setup, self._recorder)
         self._everyone = range(len(setup.nodes))
         self._members = members_of_groups(setup)
-        return Offer("ideal", frozenset({"failures"}))
+        return Offer("ideal", frozenset({"failures"}), longest_life_ns=self._delay_ns)
 
     def step(self, until: int, positions_m: Floats, transmissions: Transmissions) -> Outcome:
         """Deliver what is due."""

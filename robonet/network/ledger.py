@@ -1,5 +1,6 @@
 """What became of every packet: each unicast packet ends once, as delivered or as dropped for one reason."""
 
+from array import array
 from collections import Counter
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -49,8 +50,8 @@ class Ledger:
         self._sent = Counter({"unicast": 0, "broadcast": 0, "group": 0})
         self._receptions = Counter({"broadcast": 0, "group": 0})
         self._fates: Counter[str] = Counter()
-        self._delays_ns: list[int] = []
-        self._hops: list[int] = []
+        self._delays_ns = array("q")
+        self._hops = array("H")
         self._digest = blake2b(digest_size=16)
         if recorder is not None:
             names = [node.name for node in setup.nodes]

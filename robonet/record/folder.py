@@ -1,12 +1,13 @@
 """The folder of a run: where it is, what is in it, and writing into it so that nothing is ever half there."""
 
 import contextlib
+import fcntl
 import json
 import os
 import shutil
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import yaml
 
@@ -18,6 +19,8 @@ SCENARIO = "scenario.yaml"
 SUMMARY = "summary.json"
 TABLES = "tables"
 LOGS = "logs"
+MARK = ".robonet-"
+"""Begins the names of the files that tell a run folder from any other, and one in use from one at rest."""
 
 
 class RunFolder:
@@ -25,6 +28,29 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._lock: IO[bytes] | None = None
+
+    def lock(self, name: str = "run") -> None:
+        """Mark the folder as that of a run, and keep it to this process for as long as it lives."""
+        lock = (self.path / f"{MARK}{name}").open("ab")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            lock.close()
+            raise UserError(f"{self.path} is in use by a run that is still going on") from error
+        self._lock = lock
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether a run is going on in it."""
+        try:
+            with (self.path / f"{MARK}run").open("rb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
 
     @property
     def tables(self) -> Path:
@@ -71,7 +97,7 @@ class RunFolder:
 
 def resolved(loaded: LoadedScenario) -> dict[str, Any]:
     """The scenario as plain data with variants applied and file names that hold from anywhere."""
-    data: dict[str, Any] = loaded.scenario.model_dump(mode="json", exclude_defaults=True, exclude={"variants"})
+    data: dict[str, Any] = _plain(loaded.scenario.model_dump(exclude_defaults=True, exclude={"variants"}))
     base = loaded.base.resolve()
     for entry in [
         *data.get("robots", ()),
@@ -90,9 +116,16 @@ def resolved(loaded: LoadedScenario) -> dict[str, Any]:
     return data
 
 
+def _plain(data: Any) -> Any:
+    """The same with lists for tuples, as YAML has them; nothing else is changed, not even an infinity."""
+    if isinstance(data, dict):
+        return {key: _plain(value) for key, value in data.items()}
+    return [_plain(item) for item in data] if isinstance(data, tuple) else data
+
+
 def scenario_hash(scenario: Scenario) -> str:
     """Eight digits that tell scenarios apart, whatever their seed and wherever they lie."""
-    text = scenario.model_dump_json(exclude={"seed", "variants", "description"})
+    text = repr(scenario.model_dump(exclude={"seed", "variants", "description"}))
     return blake2b(text.encode(), digest_size=4).hexdigest()
 
 
@@ -100,17 +133,20 @@ def create_run_folder(scenario: Scenario, out: Path | None) -> RunFolder:
     """Make `out`, or a new folder under runs/; an earlier run in `out` is replaced, anything else is not touched."""
     try:
         if out is not None:
-            if out.exists():
-                _clear(out)
+            _refuse_foreign(out)
             out.mkdir(parents=True, exist_ok=True)
-            path = out
+            folder = RunFolder(out)
+            folder.lock()
+            _clear(folder)
         else:
-            path = _new_below(Path("runs"), f"{scenario.name}-{scenario.seed}-{scenario_hash(scenario)}")
-        (path / LOGS).mkdir(exist_ok=True)
-        (path / TABLES).mkdir(exist_ok=True)
+            name = f"{scenario.name}-{scenario.seed}-{scenario_hash(scenario)}"
+            folder = RunFolder(_new_below(Path("runs"), name))
+            folder.lock()
+        (folder.path / LOGS).mkdir(exist_ok=True)
+        folder.tables.mkdir(exist_ok=True)
     except OSError as error:
         raise UserError(f"cannot make the run folder: {error.filename}: {error.strerror}") from error
-    return RunFolder(path)
+    return folder
 
 
 TABLES_OF = {"robots": ("poses", "sends", "deliveries"), "network": ("packets", "receptions")}
@@ -120,6 +156,8 @@ def begin_side(path: Path, side: str, loaded: LoadedScenario) -> RunFolder:
     """A folder for a side that was started by hand: what an earlier run of that side left there is taken away."""
     folder = RunFolder(path)
     try:
+        path.mkdir(parents=True, exist_ok=True)
+        folder.lock(side)
         for table in TABLES_OF[side]:
             shutil.rmtree(folder.tables / table, ignore_errors=True)
         folder.tables.mkdir(parents=True, exist_ok=True)
@@ -131,18 +169,20 @@ def begin_side(path: Path, side: str, loaded: LoadedScenario) -> RunFolder:
     return folder
 
 
-def _clear(out: Path) -> None:
-    if not out.is_dir():
+def _refuse_foreign(out: Path) -> None:
+    """Only what is empty or bears the mark of an earlier run may be written to."""
+    if out.exists() and not out.is_dir():
         raise UserError(f"--out {out} is a file")
-    names = {entry.name for entry in out.iterdir()}
-    if not names:
-        return
-    if not {SCENARIO, TABLES} <= names:
+    if out.is_dir() and any(out.iterdir()) and not (out / f"{MARK}run").exists():
         raise UserError(f"--out {out} is not empty and holds no earlier run; name another folder")
-    for name in (SUMMARY, SCENARIO):
-        (out / name).unlink(missing_ok=True)
-    for name in (TABLES, LOGS):
-        shutil.rmtree(out / name, ignore_errors=True)
+
+
+def _clear(folder: RunFolder) -> None:
+    """Take away what a run leaves, and nothing else."""
+    for name in (SUMMARY, SCENARIO, f"{LOGS}/robots.log", f"{LOGS}/network.log"):
+        (folder.path / name).unlink(missing_ok=True)
+    for table in (table for tables in TABLES_OF.values() for table in tables):
+        shutil.rmtree(folder.tables / table, ignore_errors=True)
 
 
 def _new_below(parent: Path, name: str) -> Path:

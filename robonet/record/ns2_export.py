@@ -1,7 +1,6 @@
 """The motion of a run as an ns-2 movement file, for replay in ns-2, ns-3 or robonet itself."""
 
 import math
-from pathlib import Path
 from typing import TextIO
 
 import numpy as np
@@ -10,7 +9,7 @@ from robonet.clock import s_from_ns
 from robonet.errors import UserError
 from robonet.record.folder import SCENARIO, RunFolder
 from robonet.record.tables import read_table
-from robonet.scenario import load_scenario
+from robonet.scenario import load_recorded
 
 
 def export_ns2(folder: RunFolder, out: TextIO) -> int:
@@ -18,7 +17,7 @@ def export_ns2(folder: RunFolder, out: TextIO) -> int:
     poses = read_table(folder.tables / "poses")
     if poses is None:
         raise UserError(f"{folder.path} holds no poses")
-    arena = load_scenario(Path(folder.path) / SCENARIO).scenario.arena
+    arena = load_recorded(folder.path / SCENARIO).arena
     left, bottom = arena.low_m
     out.write(f"# motion of {folder.path.name}: node numbers are rows of robots, origin is the lower left corner\n")
     names = list(dict.fromkeys(poses["robot"].tolist()))

@@ -10,7 +10,7 @@ import numpy as np
 from robonet.errors import UserError
 from robonet.record.folder import SCENARIO, RunFolder
 from robonet.record.tables import read_table
-from robonet.scenario import load_scenario
+from robonet.scenario import load_recorded
 from robonet.scenario.schema import Arena, Scenario
 
 WIDTH = 960.0
@@ -28,7 +28,7 @@ def draw_run(folder: RunFolder, out: TextIO) -> int:
     poses = read_table(folder.tables / "poses")
     if poses is None:
         raise UserError(f"{folder.path} holds no poses")
-    scenario = load_scenario(folder.path / SCENARIO).scenario
+    scenario = load_recorded(folder.path / SCENARIO)
     names = list(dict.fromkeys(poses["robot"].tolist()))
     steps = len(poses["x_m"]) // len(names)
     xy = np.stack((poses["x_m"], poses["y_m"]), axis=1)[: steps * len(names)].reshape(steps, len(names), 2)

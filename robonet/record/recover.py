@@ -11,14 +11,14 @@ from robonet.record.folder import SCENARIO, RunFolder
 from robonet.record.statistics import delay_figures, hop_figures
 from robonet.record.summary import RobotsReport, compose
 from robonet.record.tables import read_table
-from robonet.scenario import load_scenario
+from robonet.scenario import load_recorded
 
 Columns = dict[str, np.ndarray[Any, Any]]
 
 
 def recover_summary(folder: RunFolder, status: str, wall_s: float = 0.0, startup_s: float = 0.0) -> dict[str, Any]:
     """As much as the tables say; packets without a known fate ended with the run."""
-    scenario = load_scenario(folder.path / SCENARIO).scenario
+    scenario = load_recorded(folder.path / SCENARIO)
     poses, deliveries = read_table(folder.tables / "poses"), read_table(folder.tables / "deliveries")
     step_ns = ns_from_s(scenario.step_s)
     steps = int(poses["time_ns"].max()) // step_ns if poses is not None else 0
@@ -36,6 +36,7 @@ def recover_summary(folder: RunFolder, status: str, wall_s: float = 0.0, startup
         metrics={},
         wall_s=wall_s,
         startup_s=startup_s,
+        stepping_s=0.0,
         cpu_s=0.0,
         exchange_s=0.0,
         waiting_s=0.0,

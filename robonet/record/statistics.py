@@ -1,5 +1,6 @@
 """The few figures that a summary gives of a distribution."""
 
+from array import array
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def delay_figures(delays_ns: Sequence[int] | NDArray[Any]) -> dict[str, float | None]:
+def delay_figures(delays_ns: "Sequence[int] | array[int] | NDArray[Any]") -> dict[str, float | None]:
     """Mean, median, 95th percentile and maximum in seconds; nulls where nothing arrived."""
     if not len(delays_ns):
         return {"mean": None, "p50": None, "p95": None, "max": None}
@@ -21,7 +22,7 @@ def delay_figures(delays_ns: Sequence[int] | NDArray[Any]) -> dict[str, float | 
     }
 
 
-def hop_figures(hops: Sequence[int] | NDArray[Any]) -> dict[str, float | int | None]:
+def hop_figures(hops: "Sequence[int] | array[int] | NDArray[Any]") -> dict[str, float | int | None]:
     """Mean and maximum; nulls where nothing arrived."""
     if not len(hops):
         return {"mean": None, "max": None}

@@ -2,6 +2,7 @@
 
 import json
 import platform
+from array import array
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
@@ -18,11 +19,13 @@ class RobotsReport(NamedTuple):
     status: str
     steps: int
     step_ns: int
-    seen_delays_ns: list[int]
+    seen_delays_ns: "list[int] | array[int]"
     digests: dict[str, str]
-    metrics: dict[str, float]
+    metrics: dict[str, float | None]
     wall_s: float
     startup_s: float
+    stepping_s: float
+    """From the first step to the last."""
     cpu_s: float
     exchange_s: float
     waiting_s: float
@@ -34,7 +37,6 @@ def compose(scenario: Scenario, robots: RobotsReport, network: dict[str, Any], r
     simulated_s = robots.steps * robots.step_ns / 1e9
     packets = network["packets"]
     times = network.get("time", {})
-    stepping_s = max(robots.wall_s - robots.startup_s, 1e-9)
     digests = {**robots.digests, "network": network.get("digest", "")}
     return {
         "scenario": scenario.name,
@@ -61,7 +63,7 @@ def compose(scenario: Scenario, robots: RobotsReport, network: dict[str, Any], r
             "waiting_robots_s": robots.waiting_s,
             "waiting_network_s": times.get("waiting_s"),
             "startup_s": robots.startup_s,
-            "real_time_factor": simulated_s / stepping_s,
+            "real_time_factor": simulated_s / max(robots.stepping_s, 1e-9),
         },
         "metrics": robots.metrics,
         "digests": digests,
@@ -70,7 +72,7 @@ def compose(scenario: Scenario, robots: RobotsReport, network: dict[str, Any], r
     }
 
 
-def overall_digest(digests: dict[str, str], metrics: dict[str, float]) -> str:
+def overall_digest(digests: dict[str, str], metrics: dict[str, float | None]) -> str:
     """One digest of motion, traffic, arrivals, fates and metrics."""
     text = json.dumps([sorted(digests.items()), sorted(metrics.items())])
     return blake2b(text.encode(), digest_size=16).hexdigest()

@@ -66,7 +66,7 @@ class HookChain:
                 for name, value in hook.metrics().items():
                     if not isinstance(value, (int, float, np.integer, np.floating)):
                         raise TypeError(f"metric '{name}' must be a number, not {type(value).__name__}")
-                    found[str(name)] = float(value)
+                    found[str(name)] = float(value) if np.isfinite(value) else None
             except (Exception, SystemExit) as error:
                 raise self._blamed(error, f"{reference}.metrics") from error
         return found

@@ -149,7 +149,7 @@ def _random_walk(world: World, row: int, settings: RandomWalk) -> Iterator[Leg]:
 def _path(settings: PathSettings) -> Iterator[Leg]:
     time, (x, y) = 0, settings.points_m[0]
     points = settings.points_m[1:]
-    while points:
+    while points and len(set(settings.points_m)) > 1:
         for to_x, to_y in points:
             time += max(1, ns_from_s(math.hypot(to_x - x, to_y - y) / settings.speed_m_s))
             x, y = to_x, to_y

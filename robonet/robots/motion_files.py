@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from robonet.clock import ns_from_s
+from robonet.clock import NS_PER_S, ns_from_s
 from robonet.errors import UserError
 
+LATEST_NS = 9 * 10**18
 _NUMBER = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
 _NODE = r"\$node_\(\s*(\d+)\s*\)"
 _SET = re.compile(rf"^{_NODE}\s+set\s+([XYZ])_\s+{_NUMBER}$")
@@ -90,7 +91,7 @@ def _legs(start: tuple[float, float], orders: list[_Order]) -> list[tuple[int, f
         distance = math.hypot(order.x - x, order.y - y)
         if order.speed_m_s <= 0.0 or distance == 0.0:
             continue
-        arrival_s = time_s + distance / order.speed_m_s
+        arrival_s = min(time_s + distance / order.speed_m_s, LATEST_NS / NS_PER_S)
         end_s = min(arrival_s, orders[index + 1].time_s) if index + 1 < len(orders) else arrival_s
         share = 1.0 if end_s >= arrival_s else (end_s - time_s) / (arrival_s - time_s)
         x, y = x + share * (order.x - x), y + share * (order.y - y)
@@ -112,12 +113,16 @@ def read_csv(path: Path) -> dict[str, Track]:
             point = (ns_from_s(float(row["time_s"])), float(row["x_m"]), float(row["y_m"]))
         except (TypeError, ValueError, OverflowError) as error:
             raise UserError(f"{path}:{rows.line_num}: time_s, x_m and y_m must be numbers") from error
+        if not (0 <= point[0] <= LATEST_NS and math.isfinite(point[1]) and math.isfinite(point[2])):
+            raise UserError(f"{path}:{rows.line_num}: time_s, x_m and y_m must be numbers, time from 0 to 9e9")
         points.setdefault(row["robot"], []).append(point)
-    return {robot: Track(track[0][1:], sorted(track)) for robot, track in points.items()}
+    for track in points.values():
+        track.sort(key=lambda point: point[0])
+    return {robot: Track(track[0][1:], track) for robot, track in points.items()}
 
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8").splitlines()
+        return path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot read {path}: {error}") from error

@@ -87,6 +87,7 @@ def _summary(
         metrics=simulator.metrics,
         wall_s=wall_s,
         startup_s=side.timing.began_at - started,
+        stepping_s=side.timing.stepping_s,
         cpu_s=side.timing.cpu_s,
         exchange_s=side.timing.exchange_s,
         waiting_s=side.timing.waiting_s,

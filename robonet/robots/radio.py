@@ -1,6 +1,7 @@
 """The robots' radios: what controllers say and hear, and the bytes that the network never needs to see."""
 
 import math
+from array import array
 from collections import deque
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -8,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robonet.clock import NS_PER_S, s_from_ns
+from robonet.clock import s_from_ns
 from robonet.link.messages import BROADCAST, FIRST_GROUP, REASONS, Welcome
 from robonet.link.simulators import Neighbours, Outcome, Records, Transmissions
 from robonet.plugins import closest
@@ -16,8 +17,6 @@ from robonet.record.tables import Recorder
 
 LARGEST_PAYLOAD_BYTES = 65507
 """What fits into one UDP datagram."""
-KEPT_NS = 120 * NS_PER_S
-"""How long the bytes of a broadcast are kept for receivers that are still to hear it."""
 
 
 KINDS = ("unicast", "group", "broadcast")
@@ -80,13 +79,16 @@ class _Sent(NamedTuple):
 class Ether:
     """All radios of one robot simulator."""
 
-    def __init__(self, names: list[str], groups_first: list[int], recorder: Recorder | None) -> None:
+    def __init__(
+        self, names: list[str], groups_first: list[int], step_ns: int, recorder: Recorder | None = None
+    ) -> None:
+        self._step_ns = step_ns
         self.names = names
         self.now = 0
         self.offers: tuple[str, ...] = ()
         self.forgotten = 0
         """Broadcasts that arrived after their bytes were let go."""
-        self.seen_delays_ns: list[int] = []
+        self.seen_delays_ns = array("q")
         self.sent_digest = blake2b(digest_size=16)
         self.heard_digest = blake2b(digest_size=16)
         self._groups_first = groups_first
@@ -122,6 +124,7 @@ class Ether:
         self._first_node = welcome.first_node
         self._next_packet = welcome.first_packet
         self._needs_payloads = welcome.needs_payloads
+        self._longest_life_ns = welcome.longest_life_ns + self._step_ns
         self._directory = [node.name for node in welcome.directory]
         self._addresses = {group: FIRST_GROUP + i for i, group in enumerate(welcome.groups)}
         self._addresses |= {name: number for number, name in enumerate(self._directory)}
@@ -176,7 +179,7 @@ class Ether:
         """All packets of this step."""
         rows, self._outbox = self._outbox, []
         payloads, self._payloads = self._payloads, []
-        while self._broadcasts and self._broadcasts[0][0] < self.now - KEPT_NS:
+        while self._broadcasts and self._broadcasts[0][0] < self.now - self._longest_life_ns:
             self._under_way.pop(self._broadcasts.popleft()[1], None)
         transmissions = Transmissions.of(rows, payloads if self._needs_payloads else None)
         if rows:

@@ -33,7 +33,7 @@ class RobonetRobots:
         self._motion = PrescribedMotion(self.world, base)
         self._engine = load(scenario.engine, "engines", base)(self.world)
         groups_first = [group.rows.start for group in self.world.groups for _ in range(len(group))]
-        self.ether = Ether(self.world.names, groups_first, recorder)
+        self.ether = Ether(self.world.names, groups_first, self.world.step_ns, recorder)
         self._minds = Minds(self.world, self.ether, base)
         self._hooks = HookChain(self.world, base)
         self.motion_digest = blake2b(digest_size=16)
@@ -103,7 +103,7 @@ class RobonetRobots:
     def end(self, outcome: Outcome, reason: str) -> None:
         """Count what arrived in the last step, and close the record."""
         self.ether.deliver(outcome, self.world.now)
-        self._record_poses()
+        self._record_poses(is_last=True)
         self._hooks.call("on_end")
         self.metrics = self._hooks.metrics()
         self.close()
@@ -115,11 +115,11 @@ class RobonetRobots:
 
     # --- what it keeps -----------------------------------------------------------------------------------
 
-    def _record_poses(self) -> None:
+    def _record_poses(self, *, is_last: bool = False) -> None:
         world = self.world
         self.motion_digest.update(world.xyz.data)
         self.motion_digest.update(world.heading.data)
-        if self._recorder is None or world.index % self._record_every:
+        if self._recorder is None or (world.index % self._record_every and not is_last):
             return
         xyz = world.xyz[: world.robots].T.copy()
         time = np.full(world.robots, world.now, dtype=np.int64)

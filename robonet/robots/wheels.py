@@ -1,13 +1,13 @@
 """The wheels of one robot, or of a whole group."""
 
-import math
-
 import numpy as np
 
 from robonet.robots.world import World
 from robonet.space import Floats
 
 Speed = float | Floats
+FASTEST_M_S = 100.0
+"""More is a mistake, and would cut a step into very many."""
 
 
 class Wheels:
@@ -35,10 +35,10 @@ class Wheels:
 
     def _check(self, left_m_s: Speed, right_m_s: Speed) -> None:
         if isinstance(left_m_s, (int, float)) and isinstance(right_m_s, (int, float)):
-            if not (math.isfinite(left_m_s) and math.isfinite(right_m_s)):
-                raise ValueError(f"wheel speeds must be finite numbers, got {left_m_s} and {right_m_s}")
+            if not (abs(left_m_s) <= FASTEST_M_S and abs(right_m_s) <= FASTEST_M_S):
+                raise ValueError(f"wheel speeds must be finite and up to {FASTEST_M_S:g} m/s: {left_m_s}, {right_m_s}")
             return
-        finite = np.isfinite(left_m_s) & np.isfinite(right_m_s)
-        if not finite.all():
-            which = int(np.argmin(finite))
-            raise ValueError(f"wheel speeds must be finite numbers; that of robot {which} of the group is not")
+        good = (np.abs(left_m_s) <= FASTEST_M_S) & (np.abs(right_m_s) <= FASTEST_M_S)
+        if not good.all():
+            which = int(np.argmin(good))
+            raise ValueError(f"wheel speeds must be finite and up to {FASTEST_M_S:g} m/s; robot {which} of the group")

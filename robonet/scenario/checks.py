@@ -34,10 +34,11 @@ def problems_in(scenario: Scenario, base: Path) -> list[Problem]:
 
 
 def _check_time(scenario: Scenario, found: list[Problem]) -> None:
-    if ns_from_s(scenario.duration_s) % ns_from_s(scenario.step_s):
+    if scenario.duration_s < scenario.step_s or ns_from_s(scenario.duration_s) % ns_from_s(scenario.step_s):
         found.append(Problem(("duration_s",), f"must be a whole number of steps of {scenario.step_s} s"))
-    if scenario.duration_s > 9e9:
-        found.append(Problem(("duration_s",), "is longer than time in nanoseconds can say"))
+    every_s = scenario.record.poses_every_s
+    if every_s is not None and (every_s < scenario.step_s or ns_from_s(every_s) % ns_from_s(scenario.step_s)):
+        found.append(Problem(("record", "poses_every_s"), f"must be a whole number of steps of {scenario.step_s} s"))
 
 
 def _check_names(scenario: Scenario, found: list[Problem]) -> None:
@@ -117,13 +118,17 @@ def _check_places(scenario: Scenario, found: list[Problem]) -> None:
             for number, point in enumerate(place.at_m):
                 if scenario.arena.walls and not inside(point):
                     found.append(Problem(("robots", index, "place", "at_m", number), f"lies outside {area}"))
+        if place.uniform is not None and scenario.arena.walls:
+            center, size = place.uniform.center_m or scenario.arena.center_m, place.uniform.size_m or (0.0, 0.0)
+            corners = [(center[0] + sign * size[0] / 2, center[1] + sign * size[1] / 2) for sign in (-1, 1)]
+            if not all(inside(corner) for corner in corners):
+                found.append(Problem(("robots", index, "place", "uniform"), f"reaches outside {area}", "", False))
         motion = group.motion
-        if motion is not None and motion.random_waypoint is not None:
-            for key in ("speed_m_s", "pause_s"):
-                least, greatest = getattr(motion.random_waypoint, key)
-                if least > greatest:
-                    steps = ("robots", index, "motion", "random_waypoint", key)
-                    found.append(Problem(steps, "the first number must not exceed the second"))
+        for kind, key in (("random_waypoint", "speed_m_s"), ("random_waypoint", "pause_s"), ("random_walk", "leg_s")):
+            settings = getattr(motion, kind, None)
+            if settings is not None and getattr(settings, key)[0] > getattr(settings, key)[1]:
+                steps = ("robots", index, "motion", kind, key)
+                found.append(Problem(steps, "the first number must not exceed the second"))
     for index, station in enumerate(scenario.stations):
         if scenario.arena.walls and not inside(station.at_m):
             found.append(Problem(("stations", index, "at_m"), f"lies outside {area}"))

@@ -1,5 +1,6 @@
 """YAML, variants and overrides become a `Scenario`, or one message that names every wrong place."""
 
+import copy
 import json
 import re
 from pathlib import Path
@@ -14,6 +15,7 @@ from robonet.scenario.complain import problems_of_types
 from robonet.scenario.schema import Scenario
 
 Steps = tuple[str | int, ...]
+LARGEST_SCENARIO = 200_000
 
 
 class LoadedScenario(NamedTuple):
@@ -70,9 +72,14 @@ class _Source:
 
     def _mark(self, node: Any, steps: Steps, loader: Any) -> None:
         self.places[steps] = f"{self.path}:{node.start_mark.line + 1}"
+        if len(self.places) > LARGEST_SCENARIO:
+            raise ScenarioError(f"{self.path}: more than {LARGEST_SCENARIO:,} values, with all anchors written out")
         if isinstance(node, yaml.MappingNode):
             seen: set[Any] = set()
             for key_node, value_node in node.value:
+                if not isinstance(key_node, yaml.ScalarNode):
+                    line = key_node.start_mark.line + 1
+                    raise ScenarioError(f"{self.path}:{line}: a key must be a word")
                 key = key_node.value
                 if key in seen and key != "<<":
                     line = key_node.start_mark.line + 1
@@ -110,6 +117,15 @@ def dotted(steps: Steps) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
 
 
+def load_recorded(path: Path) -> Scenario:
+    """The scenario of a run that is over: the files that it names need not be there any more."""
+    source = _Source(path)
+    try:
+        return Scenario.model_validate(_tuples(source.read(path.read_text(encoding="utf-8"))))
+    except (OSError, UnicodeDecodeError, ValidationError) as error:
+        raise UserError(f"cannot read the scenario of the run in {path}: {error}") from error
+
+
 def load_scenario(path: Path, overrides: tuple[str, ...] = (), variant: str | None = None) -> LoadedScenario:
     """Read, merge and check a scenario file."""
     try:
@@ -128,7 +144,7 @@ def parse_scenario(
 ) -> LoadedScenario:
     """As `load_scenario`, for a text that is already there; relative files start from `path`'s folder."""
     source = _Source(path)
-    data = source.read(text)
+    data = _copied(source.read(text))
     if not isinstance(data, dict):
         raise ScenarioError(f"{path}:1: a scenario is a mapping, this is {_kind(data)}")
     if variant is not None:
@@ -136,6 +152,13 @@ def parse_scenario(
     for override in overrides:
         _apply_override(data, override, source)
     return LoadedScenario(_validated(data, source), path)
+
+
+def _copied(data: Any) -> Any:
+    """The same, with a copy of its own for everything that a YAML anchor shares: a change to one is not one to all."""
+    if isinstance(data, dict):
+        return {key: _copied(value) for key, value in data.items()}
+    return [_copied(item) for item in data] if isinstance(data, list) else data
 
 
 def _validated(data: dict[str, Any], source: _Source) -> Scenario:
@@ -213,7 +236,7 @@ def _merge(data: dict[str, Any], change: dict[str, Any], at: Steps, origin: Step
                     old.append({})
                 _merge(old[position], item, (*at, key, position), (*origin, key, index), source)
         else:
-            data[key] = value
+            data[key] = copy.deepcopy(value)
             source.moved((*origin, key), (*at, key))
 
 

@@ -2,12 +2,12 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
 
 Point = tuple[float, float]
-Interval = tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]]
-Positive = Annotated[float, Field(gt=0)]
-NonNegative = Annotated[float, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0, le=9e9)]
+NonNegative = Annotated[float, Field(ge=0, le=9e9)]
+Interval = tuple[NonNegative, NonNegative]
 Probability = Annotated[float, Field(ge=0, le=1)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=64)]
 Params = dict[str, Any]
@@ -35,6 +35,14 @@ class Choice(Section):
         if len(given) != 1:
             raise ValueError(f"give exactly one of {', '.join(type(self).model_fields)}; found {len(given)}")
         return self
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """As the parser has it: one key, or one word."""
+        made: dict[str, Any] = dict(handler.resolve_ref_schema(handler(core)))
+        words = [name for name in cls.model_fields if name != "at_m"]
+        about: dict[str, Any] = {key: made.pop(key) for key in ("title", "description") if key in made}
+        return {**about, "anyOf": [{**made, "minProperties": 1, "maxProperties": 1}, {"enum": words}]}
 
     @property
     def chosen(self) -> Any:
@@ -145,7 +153,7 @@ class RandomWalk(Section):
 
     speed_m_s: Positive = 1.0
     """Speed."""
-    leg_s: tuple[Positive, Positive] = (5.0, 15.0)
+    leg_s: tuple[Annotated[float, Field(ge=1e-3)], Annotated[float, Field(ge=1e-3)]] = (5.0, 15.0)
     """Shortest and longest time between two turns."""
 
 
@@ -313,6 +321,13 @@ class Hook(Section):
     params: Params = {}
     """Keyword arguments of its constructor."""
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """As the parser has it: a mapping, or the reference alone."""
+        made: dict[str, Any] = dict(handler.resolve_ref_schema(handler(core)))
+        about: dict[str, Any] = {key: made.pop(key) for key in ("title", "description") if key in made}
+        return {**about, "anyOf": [made, {"type": "string"}]}
+
     @model_validator(mode="before")
     @classmethod
     def _reference(cls, data: Any) -> Any:
@@ -333,7 +348,7 @@ class Limits(Section):
     """For the other side to start and introduce itself."""
     step_timeout_s: Positive = 300.0
     """For the other side to finish one step."""
-    heartbeat_timeout_s: Annotated[float, Field(ge=1)] = 10.0
+    heartbeat_timeout_s: Annotated[float, Field(ge=1, le=3600)] = 10.0
     """For a sign of life of the other process; a stopped or unplugged peer is noticed after this."""
 
 

@@ -6,7 +6,7 @@ from robonet.kernels import kernel
 from robonet.robots.world import World
 from robonet.space import Floats, Grid, Ints, cell_of, sort_into_cells
 
-ROUNDS = 16
+ROUNDS = 100
 """At most so often are overlaps resolved in one substep; most steps need none or one."""
 LARGEST_MOVE = 0.5
 """A substep moves no body by more than this part of the smallest radius: nothing passes through anything."""
