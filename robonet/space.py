@@ -136,6 +136,26 @@ class Search:
         if self.hops[source] < 0 and self._head < self._tail:
             self._head, self._tail = _widen(source, offsets, nodes, self.hops, self._queue, self._head, self._tail)
 
+    def path_from(self, source: int, offsets: Ints, nodes: Ints) -> list[int]:
+        """The nodes of a shortest path after the source, the first one last, by rows of whom a node reaches."""
+        if self.hops[source] <= 0:
+            return []
+        path: list[int] = _descend(source, offsets, nodes, self.hops)[::-1].tolist()
+        return path
+
+
+@kernel
+def _descend(source: int, offsets: Ints, nodes: Ints, hops: Ints) -> Ints:
+    path = np.empty(hops[source], dtype=np.int64)
+    node = source
+    for step in range(len(path)):
+        for k in range(offsets[node], offsets[node + 1]):
+            if hops[nodes[k]] == hops[node] - 1:
+                node = nodes[k]
+                break
+        path[step] = node
+    return path
+
 
 @kernel
 def _widen(source: int, offsets: Ints, nodes: Ints, hops: Ints, queue: Ints, head: int, tail: int) -> tuple[int, int]:

@@ -122,6 +122,8 @@ class Graph:
         self._warm_up()
         self._positions_m: Floats = np.zeros((len(range_m), 3))
         self._is_stale = True
+        self.version = 0
+        """Changes with every move."""
         self._searches: dict[int, Search] = {}
         self._reverse: tuple[Ints, Ints] | None = None
 
@@ -130,12 +132,15 @@ class Graph:
         """Compile the kernels before the first step."""
         lists = NeighbourLists(np.ones(2))
         lists.update(np.zeros((2, 3)))
-        Search(0, 2).reach(1, lists.offsets, lists.nodes)
+        search = Search(0, 2)
+        search.reach(1, lists.offsets, lists.nodes)
+        search.path_from(1, lists.offsets, lists.nodes)
 
     def move(self, positions_m: Floats) -> None:
         """Everyone is somewhere else now."""
         self._positions_m = positions_m
         self._is_stale = True
+        self.version += 1
 
     def rows(self) -> tuple[Ints, Ints]:
         """All neighbours in compressed rows."""
@@ -151,11 +156,11 @@ class Graph:
         self.rows()
         return self._lists.of(node)
 
-    def hops_to(self, target: int, source: int) -> Ints:
-        """Hops to a target from the source and from all that lie nearer to it; -1 where there is no path.
+    def path(self, source: int, target: int) -> list[int]:
+        """The nodes of a shortest path after the source, the first one last; empty where there is none.
 
-        A search goes no farther than it is asked to, and goes on from there when a farther node asks; the latest
-        ones are kept until somebody moves.
+        Of equally good neighbours the one with the lowest number is taken. A search goes no farther than it is
+        asked to, and goes on from there when a farther node asks; the latest ones are kept until somebody moves.
         """
         offsets, nodes = self._reverse_rows()
         search = self._searches.pop(target, None)
@@ -165,7 +170,7 @@ class Graph:
                 del self._searches[next(iter(self._searches))]
         self._searches[target] = search
         search.reach(source, offsets, nodes)
-        return search.hops
+        return search.path_from(source, *self.rows())
 
     def _reverse_rows(self) -> tuple[Ints, Ints]:
         """Rows of who reaches a node: the same as whom it reaches where all ranges are equal."""
@@ -210,44 +215,51 @@ class SingleHop:
 
 
 class ShortestPath:
-    """Hop by hop towards the receiver, each hop over the graph of its moment."""
+    """Hop by hop towards the receiver, along the shortest path over the graph of the moment."""
 
     def __init__(self, network: DiskNetwork) -> None:
         self._network = network
 
     def send(self, packet: Packet, receiver: int) -> None:
         """Start at the source."""
-        self._forward(packet, receiver, packet.source, 0)
+        self._forward(_Journey(packet, receiver), packet.source)
 
-    def _forward(self, packet: Packet, receiver: int, node: int, hops: int) -> None:
+    def _forward(self, journey: "_Journey", node: int) -> None:
         network = self._network
-        distances = network.graph.hops_to(receiver, node)
-        if distances[node] < 0:
-            network.drop(packet, "no_route", hops)
-        elif hops >= network.settings.max_hops:
-            network.drop(packet, "ttl", hops)
+        if journey.version != network.graph.version:  # somebody may have moved: look for the way again
+            journey.version = network.graph.version
+            journey.path = network.graph.path(node, journey.receiver)
+        if not journey.path:
+            network.drop(journey.packet, "no_route", journey.hops)
+        elif journey.hops >= network.settings.max_hops:
+            network.drop(journey.packet, "ttl", journey.hops)
         else:
-            near = network.graph.near(node)
-            following = int(near[distances[near] == distances[node] - 1][0])
             succeeds = network.hop_succeeds(node)
-            network.loop.at(
-                network.loop.now + network.delay_ns,
-                self._arrive,
-                packet,
-                receiver,
-                following,
-                hops + 1,
-                succeeds,
-            )
+            network.loop.at(network.loop.now + network.delay_ns, self._arrive, journey, journey.path.pop(), succeeds)
 
-    def _arrive(self, packet: Packet, receiver: int, node: int, hops: int, succeeds: bool) -> None:
+    def _arrive(self, journey: "_Journey", node: int, succeeds: bool) -> None:
         network = self._network
+        journey.hops += 1
         if not succeeds:
-            network.drop(packet, "lost", hops)
-        elif node == receiver:
-            network.ledger.delivered(packet, receiver, network.loop.now, hops)
+            network.drop(journey.packet, "lost", journey.hops)
+        elif node == journey.receiver:
+            network.ledger.delivered(journey.packet, node, network.loop.now, journey.hops)
         else:
-            self._forward(packet, receiver, node, hops)
+            self._forward(journey, node)
+
+
+class _Journey:
+    """One packet on its way to one receiver."""
+
+    __slots__ = ("hops", "packet", "path", "receiver", "version")
+
+    def __init__(self, packet: Packet, receiver: int) -> None:
+        self.packet = packet
+        self.receiver = receiver
+        self.hops = 0
+        self.version = -1
+        self.path: list[int] = []
+        """The nodes ahead, the next one last."""
 
 
 class Flooding:
@@ -293,7 +305,7 @@ class Flooding:
         flood.is_done = True
         network = self._network
         source = flood.packet.source
-        has_path = network.graph.hops_to(flood.receiver, source)[source] >= 0
+        has_path = bool(network.graph.path(source, flood.receiver))
         network.drop(flood.packet, "ttl" if flood.hit_limit else "lost" if has_path else "no_route", hops)
 
 
