@@ -163,7 +163,7 @@ def test_the_resolved_scenario_runs_again_to_the_same_digest(tmp_path, small):
 
 def test_real_time_is_kept(tmp_path, small):
     summary = run_json(small, "--duration", "2", "--realtime", "2", "--out", tmp_path / "out")
-    assert 1.8 < summary["time"]["real_time_factor"] <= 2.0
+    assert 1.5 < summary["time"]["real_time_factor"] <= 2.0  # never ahead; a busy machine may fall behind
 
 
 def test_slow_real_time_is_no_silence(tmp_path, small):

@@ -55,7 +55,8 @@ def long_run(tmp_path):
 
 
 def both_sides(launcher):
-    wait_until(lambda: list((launcher.folder / "tables" / "poses").glob("0*.parquet")), what="the first table")
+    for table in ("poses", "sends", "packets"):  # each is written by itself, one after the other
+        wait_until(lambda table=table: list((launcher.folder / "tables" / table).glob("0*.parquet")), what=table)
     return side_of(launcher, "robots"), side_of(launcher, "network")
 
 
