@@ -84,8 +84,8 @@ class Recorder:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._tables: list[Table] = []
-        self._began = time.monotonic()
-        self._flushed = self._began
+        self._began: float | None = None
+        self._flushed = 0.0
 
     def table(self, name: str, columns: dict[str, str], labels: dict[str, Sequence[str]] | None = None) -> Table:
         """Begin a table."""
@@ -96,6 +96,8 @@ class Recorder:
     def tick(self) -> None:
         """Write out what is due; called once a step."""
         now = time.monotonic()
+        if self._began is None:  # time counts from the first step, not from a start that may compile
+            self._began = self._flushed = now
         due = now - self._flushed > FIRST_FLUSH_S + FLUSH_GROWTH * (now - self._began)
         for table in self._tables:
             if due or table.is_full:
