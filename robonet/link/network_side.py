@@ -75,7 +75,6 @@ class NetworkSide:
         peers: int = 1,
         stop: Callable[[], bool] = never,
         on_step: Callable[[int], None] | None = None,
-        step_timeout_s: float | None = None,
     ) -> None:
         self.timing = Timing()
         self.steps_done = 0
@@ -86,7 +85,7 @@ class NetworkSide:
         self._expected = peers
         self._stop = stop
         self._on_step = on_step
-        self._step_timeout_s = step_timeout_s or limits.step_timeout_s
+        self._step_timeout_s = limits.step_timeout_s
         self._peers: list[_Peer] = []
         self._by_key: dict[bytes, _Peer] = {}
         self._carried: dict[int, _Carried] = {}

@@ -96,10 +96,6 @@ class Ledger:
                 self._open[packet.number] = packet
         return packets
 
-    def is_open(self, packet: Packet) -> bool:
-        """Whether a unicast packet is still under way."""
-        return packet.number in self._open
-
     def delivered(self, packet: Packet, receiver: int, time: int, hops: int, signal_dbm: float = NO_SIGNAL) -> None:
         """A packet reached a node that it is for."""
         self._arrivals.append((packet.number, time, receiver, signal_dbm, hops))

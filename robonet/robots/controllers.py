@@ -9,6 +9,7 @@ import numpy as np
 from robonet.blame import users_traceback
 from robonet.clock import s_from_ns
 from robonet.errors import ControllerError, UserError
+from robonet.link.session import FEEDBACK
 from robonet.plugins import closest, load
 from robonet.robots.radio import Ether, Radio, SwarmRadio
 from robonet.robots.sensors.odometry import Odometry
@@ -91,7 +92,6 @@ class SwarmController(_Control):
 
 
 Step = Callable[[], None]
-FEEDBACK = ("failures", "neighbours", "queues")
 
 
 def _check_class(kind: type[_Control], reference: str) -> None:

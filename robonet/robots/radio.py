@@ -86,8 +86,6 @@ class Ether:
         self.names = names
         self.now = 0
         self.offers: tuple[str, ...] = ()
-        self.forgotten = 0
-        """Broadcasts that arrived after their bytes were let go."""
         self.seen_delays_ns = array("q")
         self.sent_digest = blake2b(digest_size=16)
         self.heard_digest = blake2b(digest_size=16)
@@ -224,8 +222,7 @@ class Ether:
             sent = self._under_way.get(packet)
             if sent is None and outcome.payloads is not None:
                 sent = self._foreign(outcome, index)
-            if sent is None:
-                self.forgotten += 1
+            if sent is None:  # it outlived the life that the model promised
                 continue
             if sent.destination < FIRST_GROUP:
                 self._under_way.pop(packet, None)
