@@ -53,6 +53,8 @@ class Obstacle(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The centre of a disk."""
     radius_m: float = 0.0
     """The radius of a disk."""
+    material: str = "concrete"
+    """What it is made of, for models in which obstacles weaken signals."""
 
 
 class Hello(Message, frozen=True):

@@ -135,8 +135,8 @@ class Reception(Section):
     """Least signal over noise and interference in a preamble that is detected."""
     sensitivity_dbm: Decibels = -101.0
     """Signals below this do not exist for a radio, not even as interference."""
-    energy_detection_dbm: Decibels = -62.0
-    """Energy without a detected frame from which on the medium counts as busy."""
+    carrier_sense_dbm: Decibels = -82.0
+    """Energy of frames, decoded or not, from which on the medium counts as busy; -62 to hear only what is decoded."""
     capture_db: NonNegative | None = None
     """A frame stronger by this takes over from one whose preamble is still being received; `null`: never."""
 
