@@ -22,7 +22,7 @@ def kernel(function: Function) -> Function:
 
 
 def bare_kernel(function: Function) -> Function:
-    """Compile code that makes no arrays of its own: nothing counts references, which is half the cost of small calls."""
+    """Compile code that makes no arrays: nothing counts references, which is most of the cost of small calls."""
     return _compiled(function, {"error_model": "numpy", "_nrt": False})
 
 

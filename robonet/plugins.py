@@ -27,6 +27,10 @@ NETWORKS = {
         "robonet.network.disk:DiskNetwork",
         "radios with a range, a loss probability and a delay per hop; multi-hop",
     ),
+    "wifi": Plugin(
+        "robonet.network.wifi.model:WifiNetwork",
+        "802.11 ad hoc radios: interference, contention, retries, ARP, and MANET routing",
+    ),
 }
 ROBOTS = {
     "foot-bot": Plugin("robonet.robots.kinds:FOOT_BOT", "17 cm differential drive, 24 proximity rays of 10 cm"),
@@ -48,9 +52,15 @@ CONTROLLERS = {
     "diffusion": Plugin("robonet.swarm.diffusion:Diffusion", "go straight, turn away from what is near"),
     "beacon": Plugin("robonet.swarm.beacon:Beacon", "stand still and broadcast a hello at a fixed rate"),
 }
+_ROUTING_HOME = "robonet.network.wifi.routing"
 ROUTING = {
-    "shortest-path": Plugin("robonet.network.disk:ShortestPath", "over the true graph of the moment (disk)"),
-    "flooding": Plugin("robonet.network.disk:Flooding", "everyone repeats everything once, by sequence number (disk)"),
+    "aodv": Plugin(f"{_ROUTING_HOME}.aodv:Aodv", "routes on demand by distance vector, RFC 3561 (wifi)"),
+    "olsr": Plugin(f"{_ROUTING_HOME}.olsr:Olsr", "link states flooded by relays, RFC 3626 (wifi)"),
+    "anthocnet": Plugin(f"{_ROUTING_HOME}.anthocnet:AntHocNet", "ants that find and improve paths (wifi)"),
+    "shortest-path": Plugin("robonet.network.disk:ShortestPath", "over the true graph of the moment (disk, wifi)"),
+    "static": Plugin(f"{_ROUTING_HOME}.simple:Static", "the same, under the name it has in ns-3 (wifi)"),
+    "flooding": Plugin("robonet.network.disk:Flooding", "everyone repeats everything once (disk, wifi)"),
+    "none": Plugin(f"{_ROUTING_HOME}.simple:SingleHop", "only who is in reach (wifi)"),
 }
 
 FAMILIES: dict[str, dict[str, Plugin]] = {

@@ -147,6 +147,8 @@ class Stepped(Message, frozen=True):
     """uint32 nodes in reach."""
     link_quality: Buffer = EMPTY
     """float32 quality of each, 0 to 1."""
+    link_signal_dbm: Buffer = EMPTY
+    """float32 received power of each; empty where the model knows none."""
     queues: Buffer = EMPTY
     """uint32 packets waiting at each own node."""
 

@@ -314,11 +314,13 @@ class NetworkSide:
         found: dict[str, Any] = {}
         first, last = peer.first_node, peer.first_node + peer.nodes
         if outcome.neighbours is not None and "neighbours" in peer.hello.wants:
-            offsets, nodes, quality = outcome.neighbours
+            offsets, nodes, quality, signals = outcome.neighbours
             begin, end = int(offsets[first]), int(offsets[last])
             found["neighbour_offsets"] = (offsets[first : last + 1] - offsets[first]).astype(U4).data
             found["neighbours"] = nodes[begin:end].astype(U4).data
             found["link_quality"] = quality[begin:end].astype(F4).data
+            if signals is not None:
+                found["link_signal_dbm"] = signals[begin:end].astype(F4).data
         if outcome.queues is not None and "queues" in peer.hello.wants:
             found["queues"] = outcome.queues[first:last].astype(U4).data
         return found

@@ -192,6 +192,7 @@ class RobotsSide:
                 np.frombuffer(stepped.neighbour_offsets, U4),
                 np.frombuffer(stepped.neighbours, U4),
                 np.frombuffer(stepped.link_quality, F4),
+                np.frombuffer(stepped.link_signal_dbm, F4) if stepped.link_signal_dbm else None,
             )
         if stepped.queues:
             outcome.queues = np.frombuffer(stepped.queues, U4)

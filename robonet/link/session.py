@@ -298,6 +298,8 @@ class Session:
             links = int(offsets[-1])
             neighbours = column(stepped.neighbours, U4, links, "neighbours")
             column(stepped.link_quality, F4, links, "link_quality")
+            if stepped.link_signal_dbm:
+                column(stepped.link_signal_dbm, F4, links, "link_signal_dbm")
             if links and neighbours.max() >= agreed.all_nodes:
                 raise RemoteProtocolError("a neighbour is no node")
         if stepped.queues:

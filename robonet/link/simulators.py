@@ -60,6 +60,9 @@ class Neighbours(NamedTuple):
     offsets: NDArray[np.uint32]
     nodes: NDArray[np.uint32]
     quality: NDArray[np.float32]
+    """From 0 to 1."""
+    signal_dbm: NDArray[np.float32] | None = None
+    """How strongly each is received, where the model knows."""
 
 
 class Setup(NamedTuple):

@@ -5,6 +5,9 @@ from typing import Any
 
 import simpy
 
+FAR_AWAY = 2**62
+"""A time, in nanoseconds, that no simulation reaches."""
+
 
 class EventLoop:
     """A SimPy environment whose clock is an int of nanoseconds."""
@@ -22,6 +25,16 @@ class EventLoop:
         """Call back at a time; calls for the same time come in the order in which they were asked for."""
         timeout = self._environment.timeout(time - self._environment.now)
         timeout.callbacks.append(lambda _: callback(*arguments))
+
+    @property
+    def next_time(self) -> int:
+        """When the next event is due; far away if none is."""
+        time = self._environment.peek()
+        return time if time < FAR_AWAY else FAR_AWAY
+
+    def step(self) -> None:
+        """Handle the next event."""
+        self._environment.step()
 
     def run_through(self, until: int) -> None:
         """Handle every event up to and including `until`."""

@@ -82,14 +82,14 @@ class Recorder:
     """All tables of one side of a run."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._tables: list[Table] = []
         self._began: float | None = None
         self._flushed = 0.0
 
     def table(self, name: str, columns: dict[str, str], labels: dict[str, Sequence[str]] | None = None) -> Table:
         """Begin a table."""
-        table = Table(self._folder / name, columns, labels)
+        table = Table(self.folder / name, columns, labels)
         self._tables.append(table)
         return table
 

@@ -63,6 +63,9 @@ class Neighbour(NamedTuple):
 
     name: str
     link_quality: float
+    """From 0 to 1: the chance that a frame gets through while nobody else speaks."""
+    signal_dbm: float | None = None
+    """How strongly it is received, where the network model knows."""
 
 
 class _Sent(NamedTuple):
@@ -272,10 +275,11 @@ class Ether:
         """Whom a node can reach."""
         if self._neighbours is None:
             return []
-        offsets, nodes, quality = self._neighbours
+        offsets, nodes, quality, signals = self._neighbours
         row_of = slice(int(offsets[row]), int(offsets[row + 1]))
-        pairs = zip(nodes[row_of].tolist(), quality[row_of].tolist(), strict=True)
-        return [Neighbour(self._directory[node], q) for node, q in pairs]
+        names = [self._directory[node] for node in nodes[row_of].tolist()]
+        levels = [None] * len(names) if signals is None else signals[row_of].tolist()
+        return [Neighbour(*one) for one in zip(names, quality[row_of].tolist(), levels, strict=True)]
 
     def queue_length(self, row: int) -> int | None:
         """Packets that wait at a node, where the network tells."""

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from robonet.clock import ns_from_s
 from robonet.plugins import closest, problem_with, problem_with_params
-from robonet.scenario.schema import MotionFile, Params, Place, Robots, Scenario, Station, Stream
+from robonet.scenario.schema import MotionFile, Place, Robots, Scenario, Station, Stream
+from robonet.scenario.sections import Params
 
 Steps = tuple[str | int, ...]
 RESERVED_NAMES = ("all", "random")

@@ -1,6 +1,6 @@
 """What every section of a scenario is made of: strict frozen mappings, choices, and numbers with bounds."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
 

@@ -286,7 +286,7 @@ class Wifi(Section):
     standard: Literal["802.11a", "802.11b", "802.11g"] = "802.11a"
     """OFDM at 5 GHz, DSSS at 2.4 GHz, or OFDM at 2.4 GHz."""
     rate_mbps: float | None = None
-    """Rate of unicast data: 6, 9, 12, 18, 24, 36, 48 or 54 (802.11a, g); 1, 2, 5.5 or 11 (802.11b); the lowest by default."""
+    """Rate of unicast data: 6, 9, 12, 18, 24, 36, 48 or 54 (802.11a, g), 1, 2, 5.5 or 11 (802.11b); else the lowest."""
     broadcast_rate_mbps: float | None = None
     """Rate of broadcasts and of RTS; the lowest of the standard by default."""
     range_m: Positive | None = None

@@ -21,10 +21,13 @@ from robonet.network.wifi.state import (
     AWAITED,
     BASE_RATE,
     BYTES,
+    CALL_ACCESS,
+    CALL_AIR,
     CALL_HANDLE,
     CALL_KIND,
     CALL_NODE,
     CALL_PEER,
+    CALL_QUEUE,
     CALL_SIGNAL,
     CALLS,
     CTS,
@@ -40,6 +43,7 @@ from robonet.network.wifi.state import (
     GRANTED,
     HANDLE,
     HEAD,
+    HEAD_AT,
     JOB,
     JOB_RATE,
     KIND,
@@ -130,6 +134,7 @@ def enqueue(air: Air, node: int, handle: int, to: int, size: int, rate: int, now
     jobs[job, QUEUED_AT] = now
     if mac[node, QUEUED] == 0:
         mac[node, HEAD] = job
+        jobs[job, HEAD_AT] = now
     else:
         jobs[mac[node, TAIL], NEXT] = job
     mac[node, TAIL] = job
@@ -148,16 +153,18 @@ def drop_expired(air: Air, node: int, now: int) -> None:
         return
     while mac[node, QUEUED] > 0 and jobs[mac[node, HEAD], EXPIRES] <= now:
         call(air, LOST_LIFETIME, node, mac[node, HEAD], jobs[mac[node, HEAD], TO], 0.0)
-        dequeue(air, node)
+        dequeue(air, node, now)
 
 
 @bare_kernel
-def dequeue(air: Air, node: int) -> None:
+def dequeue(air: Air, node: int, now: int) -> None:
     """Take away the first frame of a queue."""
     mac, jobs = air.mac, air.jobs
     job = mac[node, HEAD]
     mac[node, HEAD] = jobs[job, NEXT]
     mac[node, QUEUED] -= 1
+    if mac[node, QUEUED] > 0:
+        jobs[mac[node, HEAD], HEAD_AT] = now
     jobs[job, NEXT] = air.radio[FREE_JOB]
     air.radio[FREE_JOB] = job
 
@@ -177,6 +184,10 @@ def call(air: Air, kind: int, node: int, job: int, peer: int, signal: float) -> 
     air.calls[place, CALL_HANDLE] = air.jobs[job, HANDLE]
     air.calls[place, CALL_PEER] = peer
     air.calls[place, CALL_SIGNAL] = as_steps(signal)
+    if kind == RECEIVED:
+        air.calls[place, CALL_QUEUE] = air.jobs[job, HEAD_AT] - air.jobs[job, QUEUED_AT]
+        air.calls[place, CALL_ACCESS] = air.mac[peer, STARTED] - air.jobs[job, HEAD_AT]
+        air.calls[place, CALL_AIR] = air.mac[peer, ENDS] - air.mac[peer, STARTED]
     air.radio[CALLS] += 1
     if kind != DONE:
         air.radio[URGENT] = 1
@@ -276,7 +287,7 @@ def sent(air: Air, node: int, now: int) -> None:
     kind = air.mac[node, KIND]
     if kind == DATA and air.mac[node, RECEIVER] == EVERYONE:
         call(air, DONE, node, mac[node, HEAD], EVERYONE, 0.0)
-        dequeue(air, node)
+        dequeue(air, node, now)
         release(air.mac, air.radio, air.agenda, node, now)
     elif kind in (DATA, RTS):
         mac[node, AWAITED] = ACK if kind == DATA else CTS
@@ -317,7 +328,7 @@ def handle_frame(air: Air, node: int, sender: int, signal: float, now: int) -> N
             reset_window(air.mac, air.radio, node)
             succeeded(air, node, sender)
             call(air, DONE, node, mac[node, HEAD], sender, signal)
-            dequeue(air, node)
+            dequeue(air, node, now)
             release(air.mac, air.radio, air.agenda, node, now)
 
 
@@ -357,5 +368,5 @@ def handle_timeout(air: Air, node: int, now: int) -> None:
     widen_window(air.mac, air.radio, node)
     if jobs[job, TRIES] >= air.radio[RETRY_LIMIT]:
         call(air, LOST_RETRIES, node, job, jobs[job, TO], 0.0)
-        dequeue(air, node)
+        dequeue(air, node, now)
     release(air.mac, air.radio, air.agenda, node, now)

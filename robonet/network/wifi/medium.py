@@ -12,7 +12,7 @@ from robonet.network.wifi import state
 from robonet.network.wifi.agenda import pop
 from robonet.network.wifi.airtime import Standard
 from robonet.network.wifi.contention import arm, count_down
-from robonet.network.wifi.error_rates import bit_survival_table
+from robonet.network.wifi.error_rates import bit_survival_table, log_survival
 from robonet.network.wifi.exchange import (
     NO_ROOM,
     QUEUE_FULL,
@@ -162,6 +162,14 @@ class Medium:
         self.air.radio[LOGGED] = 0
         rows: list[list[int]] = self.air.log[:count].tolist()
         return rows
+
+    def delivery_probability(self, powers: Floats, rate: int, size: int = 100) -> Floats:
+        """The chance of a frame over each of some links while nobody else speaks."""
+        air = self.air
+        bits = 8.0 * (size + 64)
+        noise = air.levels[state.NOISE]
+        chances = [log_survival(rate, power / noise, bits, air.tables) for power in powers.tolist()]
+        return np.exp(np.array(chances))
 
     def pending(self) -> list[int]:
         """Handles of all frames that wait in queues."""

@@ -174,12 +174,15 @@ class LinkTable:
         self.heard = np.zeros(nodes, dtype=np.int64)
         self.near = np.zeros(0, dtype=np.int64)
         self.powers = np.zeros(0)
+        self.version = 0
+        """Changes when anything moves."""
 
     def update(self, positions_m: Floats) -> bool:
         """Work out all links for new positions; whether anything has changed."""
         if self._positions_m is not None and np.array_equal(positions_m, self._positions_m):
             return False
         self._positions_m = positions_m.copy()
+        self.version += 1
         self._lists.update(positions_m)
         shadows = self.shadows_db(positions_m)
         near = np.empty(len(self._lists.nodes), dtype=np.int64)
@@ -192,6 +195,13 @@ class LinkTable:
         )  # fmt: skip
         self.near, self.powers = near[:found], powers[:found]
         return True
+
+    def heard_rows(self) -> tuple[Ints, Ints, Floats]:
+        """The part of the table in which frames may be decoded, as rows of their own."""
+        starts = self.offsets[:-1]
+        offsets = np.concatenate(([0], np.cumsum(self.heard)))
+        places = np.repeat(starts - offsets[:-1], self.heard) + np.arange(offsets[-1])
+        return offsets, self.near[places], self.powers[places]
 
     def shadows_db(self, positions_m: Floats) -> Floats:
         """Each place's share of the shadowing: a link has the sum of those of its two ends, over root two.

@@ -79,7 +79,8 @@ NEXT = 6
 ACCEPTED = 7  # whether the receiver has it already: more are duplicates
 NUMBERED = 8  # its sequence number, or NOBODY
 QUEUED_AT = 9
-JOB_COLUMNS = 10
+HEAD_AT = 10  # when it became the next to be sent
+JOB_COLUMNS = 11
 
 # --- radio: what is the same for all, whole numbers -------------------------------------------------------
 NOW = 0
@@ -153,8 +154,8 @@ EVENT_COLUMNS = 5
 ACCESS_DUE, DETECT_DUE, END_DUE, REPLY_DUE, TIMEOUT_DUE, NAV_RESET_DUE = range(6)
 
 # --- calls: what concerns the layers above ----------------------------------------------------------------
-CALL_KIND, CALL_NODE, CALL_HANDLE, CALL_PEER, CALL_SIGNAL = range(5)
-CALL_COLUMNS = 5
+CALL_KIND, CALL_NODE, CALL_HANDLE, CALL_PEER, CALL_SIGNAL, CALL_QUEUE, CALL_ACCESS, CALL_AIR = range(8)
+CALL_COLUMNS = 8
 SIGNAL_STEPS = 1000.0  # signals are written as thousandths of a dBm
 RECEIVED, DONE, LOST_RETRIES, LOST_LIFETIME = range(4)
 

@@ -14,6 +14,10 @@ EVERYONE = -1
 DEFAULT_TTL = 64
 
 
+Stop = tuple[int, int, int, int, int]
+"""One node on a path: which, since when, and how long the hop to it took in the queue, for access, and in the air."""
+
+
 class Datagram:
     """A data packet on its way through the network: one copy at one node."""
 
@@ -28,7 +32,7 @@ class Datagram:
         identification: int = 0,
         ttl: int = DEFAULT_TTL,
         hops: int = 0,
-        path: tuple[int, ...] = (),
+        path: tuple[Stop, ...] = (),
     ) -> None:
         self.packet = packet
         self.source = source
@@ -41,7 +45,14 @@ class Datagram:
         self.hops = hops
         """Hops taken so far."""
         self.path = path
-        """The nodes it was at, its source first."""
+        """Where it was, its source first."""
+
+    def copy(self, ttl: int, stop: Stop) -> "Datagram":
+        """As it is one hop farther."""
+        path = (*self.path, stop)
+        return Datagram(
+            self.packet, self.source, self.destination, self.size, self.identification, ttl, self.hops + 1, path
+        )
 
 
 class Message(Protocol):
@@ -83,6 +94,9 @@ class Host(Protocol):
 
 class Routing(Protocol):
     """One node's end of a routing protocol."""
+
+    counts: dict[str, int]
+    """Messages sent so far, originated and passed on, by kind."""
 
     def start(self, now: int) -> None:
         """Begin: first beacons, first timers."""

@@ -1,0 +1,54 @@
+"""Whom AODV tells of lost routes, and how often (RFC 3561, section 6.11)."""
+
+from collections.abc import Iterable
+
+from robonet.network.wifi.routing.aodv_messages import MOST_UNREACHABLE, RouteError
+from robonet.network.wifi.routing.aodv_table import Route, Table
+from robonet.network.wifi.routing.aodv_timing import Jitter, RateLimit
+from robonet.network.wifi.routing.core import EVERYONE, Host
+
+Unreachable = list[tuple[int, int]]
+"""Destinations and their sequence numbers."""
+
+
+class Errors:
+    """Sends a node's RERRs."""
+
+    def __init__(self, host: Host, table: Table, jitter: Jitter, limit: RateLimit, counts: dict[str, int]) -> None:
+        self._host = host
+        self._table = table
+        self._jitter = jitter
+        self._limit = limit
+        self._counts = counts
+
+    def audience(self, routes: Iterable[Route], culprit: int, now: int) -> int | None:
+        """Who is to hear of lost routes: their only precursor, EVERYONE where there are more, or nobody.
+
+        To be asked before the routes are invalidated, because a precursor counts while there is a route to it.
+        """
+        precursors = {precursor: None for route in routes for precursor in route.precursors}
+        precursors.pop(culprit, None)
+        if not any(self._table.find_active(precursor, now) for precursor in precursors):
+            return None
+        return next(iter(precursors)) if len(precursors) == 1 else EVERYONE
+
+    def tell(self, told: int | None, unreachable: Unreachable, now: int, no_delete: bool = False) -> None:
+        """Send what an audience is to hear."""
+        if told is None:
+            return
+        for begin in range(0, len(unreachable), MOST_UNREACHABLE):
+            error = RouteError(tuple(unreachable[begin : begin + MOST_UNREACHABLE]), no_delete)
+            self._send(error, told, self._jitter.draw(), now)
+
+    def refuse(self, destination: int, source: int, now: int) -> None:
+        """Answer a datagram for which there is no route (case ii)."""
+        route = self._table.find(destination, now)
+        seqno = route.seqno if route is not None and route.knows_seqno else 0
+        back = self._table.find_active(source, now)
+        self._send(RouteError(((destination, seqno),)), EVERYONE if back is None else back.next_hop, 0, now)
+
+    def _send(self, error: RouteError, told: int, delay_ns: int, now: int) -> None:
+        if not self._limit.reached(now):
+            self._limit.count()
+            self._counts["rerr"] += 1
+            self._host.send(error, told, 1, delay_ns)
