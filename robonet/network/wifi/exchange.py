@@ -29,6 +29,7 @@ from robonet.network.wifi.state import (
     CALL_PEER,
     CALL_QUEUE,
     CALL_SIGNAL,
+    CALL_TRIES,
     CALLS,
     CTS,
     CTS_BYTES,
@@ -183,6 +184,7 @@ def call(air: Air, kind: int, node: int, job: int, peer: int, signal: float) -> 
     air.calls[place, CALL_NODE] = node
     air.calls[place, CALL_HANDLE] = air.jobs[job, HANDLE]
     air.calls[place, CALL_PEER] = peer
+    air.calls[place, CALL_TRIES] = air.jobs[job, TRIES]
     air.calls[place, CALL_SIGNAL] = as_steps(signal)
     if kind == RECEIVED:
         air.calls[place, CALL_QUEUE] = air.jobs[job, HEAD_AT] - air.jobs[job, QUEUED_AT]

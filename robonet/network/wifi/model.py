@@ -4,6 +4,7 @@ SimPy has the times of everything above the radios: traffic, jitter, routing tim
 medium runs by itself, compiled, and comes back where something concerns a host.
 """
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,8 @@ class WifiNetwork:
         self._wants = setup.wants
         self._items: dict[int, Item] = {}
         self._next_handle = 0
+        self._frames: Counter[type] = Counter()
+        """Frames sent, retries included, by what they carry."""
         self.hosts = [Host(node, self, journal, uses_arp=settings.arp) for node in range(nodes)]
         for host in self.hosts:
             host.routing = self._routing_of(host)
@@ -147,20 +150,26 @@ class WifiNetwork:
                 return
 
     def _handle_calls(self) -> None:
-        now, items, hosts = self.now, self._items, self.hosts
+        now, items, hosts, frames = self.now, self._items, self.hosts, self._frames
         if self._captures is not None:
             self._captures.write(self.medium.take_log(), self._items)
-        for kind, node, handle, peer, signal, queue_ns, access_ns, air_ns in self.medium.take_calls():
+        for kind, node, handle, peer, tries, signal, queue_ns, access_ns, air_ns in self.medium.take_calls():
             if kind == RECEIVED:
                 self.signal_dbm = signal / state.SIGNAL_STEPS
                 hosts[node].handle_frame(items[handle], peer, (node, now, queue_ns, access_ns, air_ns), now)
             elif kind == DONE:
-                hosts[node].handle_done(items.pop(handle), now)
+                item = items.pop(handle)
+                frames[type(item.content)] += tries + 1
+                hosts[node].handle_done(item, now)
             elif kind == LOST_RETRIES:
-                hosts[node].handle_lost(items.pop(handle), now)
+                item = items.pop(handle)
+                frames[type(item.content)] += tries
+                hosts[node].handle_lost(item, now)
             else:
                 assert kind == LOST_LIFETIME
-                hosts[node].handle_expired(items.pop(handle))
+                item = items.pop(handle)
+                frames[type(item.content)] += tries
+                hosts[node].handle_expired(item)
 
     def _send(self, packet: Packet) -> None:
         host = self.hosts[packet.source]
@@ -211,6 +220,7 @@ class WifiNetwork:
             "busiest_airtime_s": busiest / 1e9,
             "routing": self.settings.routing,
             "messages": control,
+            "frames_by_content": {content.__name__: count for content, count in self._frames.items()},
         }
 
     def _write_nodes(self, recorder: Recorder) -> None:

@@ -18,6 +18,10 @@ LIGHT_M_S = 299_792_458.0
 FRIIS, LOG_DISTANCE, TWO_RAY, RANGE = range(4)
 FADING_MARGIN_DB = 10.0
 """How much stronger than usual a faded signal is looked out for."""
+SKIN = 0.02
+"""How far robots may move, as a share of the reach, before it is looked again who is near."""
+HIGHEST_M = 100.0
+"""Antennas no higher than this are reckoned with in two-ray reach."""
 LATTICE = 64
 """Points a side of the lattice of shadowing, after which it repeats."""
 
@@ -33,12 +37,12 @@ class PathLoss:
         chosen = settings.propagation
         if chosen.friis is not None:
             self.kind = FRIIS
-            minimum = chosen.friis.minimum_loss_db
-            self.numbers = np.array([wave_m, chosen.friis.system_loss, minimum, 0.0])
+            least = 10 ** (-chosen.friis.minimum_loss_db / 10)
+            self.numbers = np.array([wave_m, chosen.friis.system_loss, least, 0.0])
         elif chosen.log_distance is not None:
             self.kind = LOG_DISTANCE
             law = chosen.log_distance
-            self.numbers = np.array([law.exponent, law.reference_loss_db, law.reference_m, 0.0])
+            self.numbers = np.array([law.exponent, 10 ** (-law.reference_loss_db / 10), law.reference_m, 0.0])
         elif chosen.two_ray_ground is not None:
             self.kind = TWO_RAY
             ground = chosen.two_ray_ground
@@ -50,42 +54,40 @@ class PathLoss:
 
     def at(self, distance_m: float, height_a_m: float = 0.0, height_b_m: float = 0.0) -> float:
         """The loss in decibels."""
-        return float(loss_db(self.kind, self.numbers, distance_m, height_a_m, height_b_m))
+        share = gain(self.kind, self.numbers, distance_m * distance_m, height_a_m, height_b_m)
+        return -10 * math.log10(share) if share > 0 else math.inf
 
-    def reach_m(self, loss: float, highest_m: float = 0.0) -> float:
-        """The distance at which a loss is reached."""
+    def reach_m(self, loss_db: float, highest_m: float = 0.0) -> float:
+        """The distance at which a loss is reached, between antennas at a height."""
         if self.kind == RANGE:
             return float(self.numbers[0])
         low, high = 1e-3, 1e7
         for _ in range(100):
             middle = math.sqrt(low * high)
-            low, high = (middle, high) if self.at(middle, highest_m, highest_m) <= loss else (low, middle)
+            low, high = (middle, high) if self.at(middle, highest_m, highest_m) <= loss_db else (low, middle)
         return high
 
 
 @kernel
-def loss_db(kind: int, numbers: Floats, distance_m: float, height_a_m: float, height_b_m: float) -> float:
-    """Loss over a distance."""
+def gain(kind: int, numbers: Floats, square_m2: float, height_a_m: float, height_b_m: float) -> float:
+    """The share of the power that arrives over a distance, given by its square."""
     if kind == LOG_DISTANCE:
-        if distance_m <= numbers[2]:
-            return numbers[1]
-        return numbers[1] + 10.0 * numbers[0] * np.log10(distance_m / numbers[2])
+        exponent, at_reference, reference_m = numbers[0], numbers[1], numbers[2]
+        ratio = square_m2 / (reference_m * reference_m)
+        return at_reference if ratio <= 1.0 else at_reference * np.exp(-0.5 * exponent * np.log(ratio))
     if kind == RANGE:
-        return 0.0 if distance_m <= numbers[0] else 1000.0
+        return 1.0 if square_m2 <= numbers[0] * numbers[0] else 0.0
     wave_m, system_loss = numbers[0], numbers[1]
+    free = wave_m * wave_m / (16.0 * np.pi * np.pi * max(square_m2, 1e-12) * system_loss)
     if kind == FRIIS:
-        if distance_m <= 0.0:
-            return numbers[2]
-        free = 20.0 * np.log10(4.0 * np.pi * distance_m / wave_m) + 10.0 * np.log10(system_loss)
-        return max(free, numbers[2])
-    if distance_m <= numbers[3]:
-        return 0.0
-    antenna_a_m, antenna_b_m = height_a_m + numbers[2], height_b_m + numbers[2]
-    crossover_m = 4.0 * np.pi * antenna_a_m * antenna_b_m / wave_m
-    if distance_m <= crossover_m:
-        return max(20.0 * np.log10(4.0 * np.pi * distance_m / wave_m) + 10.0 * np.log10(system_loss), 0.0)
-    ratio = distance_m * distance_m / (antenna_a_m * antenna_b_m)
-    return max(20.0 * np.log10(ratio) + 10.0 * np.log10(system_loss), 0.0)
+        return min(free, numbers[2])
+    if square_m2 <= numbers[3] * numbers[3]:
+        return 1.0
+    heights_m2 = (height_a_m + numbers[2]) * (height_b_m + numbers[2])
+    crossover_m = 4.0 * np.pi * heights_m2 / wave_m
+    if square_m2 <= crossover_m * crossover_m:
+        return min(free, 1.0)
+    return min(heights_m2 * heights_m2 / (square_m2 * square_m2 * system_loss), 1.0)
 
 
 class Obstacles:
@@ -143,32 +145,29 @@ def obstruction_db(
 class LinkTable:
     """Who is reached by whom and how strongly, in compressed rows; those that may decode a sender come first."""
 
-    def __init__(
-        self,
-        settings: Wifi,
-        seed: int,
-        path_loss: PathLoss,
-        tx_dbm: Floats,
-        obstacles: Obstacles,
-    ) -> None:
+    def __init__(self, settings: Wifi, seed: int, path_loss: PathLoss, tx_dbm: Floats, obstacles: Obstacles) -> None:
         nodes = len(tx_dbm)
-        reception = settings.reception
         self._path_loss = path_loss
-        self._tx_dbm = tx_dbm
+        self._tx_mw = 10 ** (tx_dbm / 10)
         self._obstacles = obstacles
-        self._least_dbm = reception.sensitivity_dbm
-        self._detect_dbm = reception.minimum_rssi_dbm
+        least_dbm, detect_dbm = settings.reception.sensitivity_dbm, settings.reception.minimum_rssi_dbm
         shadowing = settings.shadowing
         self._sigma_db = shadowing.sigma_db if shadowing is not None else 0.0
         self._spacing_m = shadowing.correlation_m if shadowing is not None else 1.0
         dice = stream(seed, "network", "wifi", "shadowing")
         self._lattice = dice.standard_normal((LATTICE, LATTICE)) if shadowing is not None else np.zeros((1, 1))
-        margin_db = 3.0 * self._sigma_db
         if settings.fading is not None:
-            self._least_dbm -= FADING_MARGIN_DB
-            self._detect_dbm = self._least_dbm  # any frame may be decoded with luck
-        by_power = {power: path_loss.reach_m(power - self._least_dbm + margin_db) for power in set(tx_dbm.tolist())}
-        self._lists = NeighbourLists(np.array([by_power[power] for power in tx_dbm.tolist()]))
+            least_dbm -= FADING_MARGIN_DB
+            detect_dbm = least_dbm  # any frame may be decoded with luck
+        self._least_mw, self._detect_mw = 10 ** (least_dbm / 10), 10 ** (detect_dbm / 10)
+        by_power: dict[float, float] = {}
+        for power in tx_dbm.tolist():
+            if power not in by_power:
+                by_power[power] = path_loss.reach_m(power - least_dbm + 3.0 * self._sigma_db, HIGHEST_M)
+        self._reach_m = np.array([by_power[power] for power in tx_dbm.tolist()])
+        self._skin_m = SKIN * float(self._reach_m.min()) if nodes else 0.0
+        self._lists = NeighbourLists(self._reach_m + 2 * self._skin_m)
+        self._listed_m: Floats | None = None
         self._positions_m: Floats | None = None
         self.offsets = np.zeros(nodes + 1, dtype=np.int64)
         self.heard = np.zeros(nodes, dtype=np.int64)
@@ -183,18 +182,27 @@ class LinkTable:
             return False
         self._positions_m = positions_m.copy()
         self.version += 1
-        self._lists.update(positions_m)
-        shadows = self.shadows_db(positions_m)
+        self._list_again(positions_m)
+        shadows = 10 ** (self.shadows_db(positions_m) / 10)
         near = np.empty(len(self._lists.nodes), dtype=np.int64)
         powers = np.empty(len(near))
         solid = self._obstacles
         found = _fill(
             positions_m, self._lists.offsets, self._lists.nodes, self._path_loss.kind, self._path_loss.numbers,
-            self._tx_dbm, self._least_dbm, self._detect_dbm, shadows,
+            self._tx_mw, self._reach_m, self._least_mw, self._detect_mw, shadows,
             solid.starts, solid.corners, solid.disks, solid.losses, self.offsets, self.heard, near, powers,
         )  # fmt: skip
         self.near, self.powers = near[:found], powers[:found]
         return True
+
+    def _list_again(self, positions_m: Floats) -> None:
+        """Look for who is near again when somebody has gone farther than the lists allow for."""
+        if self._listed_m is not None:
+            moved = positions_m - self._listed_m
+            if float(np.einsum("ij,ij->i", moved, moved).max(initial=0.0)) <= self._skin_m**2:
+                return
+        self._listed_m = positions_m.copy()
+        self._lists.update(positions_m)
 
     def heard_rows(self) -> tuple[Ints, Ints, Floats]:
         """The part of the table in which frames may be decoded, as rows of their own."""
@@ -241,9 +249,10 @@ def _fill(
     list_nodes: Ints,
     kind: int,
     numbers: Floats,
-    tx_dbm: Floats,
-    least_dbm: float,
-    detect_dbm: float,
+    tx_mw: Floats,
+    reach_m: Floats,
+    least_mw: float,
+    detect_mw: float,
     shadows: Floats,
     starts: Ints,
     corners: Floats,
@@ -261,20 +270,24 @@ def _fill(
     for i in range(len(xyz)):
         offsets[i] = found
         weak = 0
+        farthest = reach_m[i] * reach_m[i]
         for k in range(list_offsets[i], list_offsets[i + 1]):
             j = list_nodes[k]
             dx, dy, dz = xyz[j, 0] - xyz[i, 0], xyz[j, 1] - xyz[i, 1], xyz[j, 2] - xyz[i, 2]
-            distance_m = np.sqrt(dx * dx + dy * dy + dz * dz)
-            dbm = tx_dbm[i] - loss_db(kind, numbers, distance_m, xyz[i, 2], xyz[j, 2]) + shadows[i] + shadows[j]
-            if dbm >= least_dbm and len(losses):
-                dbm -= obstruction_db(xyz[i, 0], xyz[i, 1], xyz[j, 0], xyz[j, 1], starts, corners, disks, losses)
-            if dbm >= detect_dbm:
+            square = dx * dx + dy * dy + dz * dz
+            if square > farthest:
+                continue
+            power = tx_mw[i] * gain(kind, numbers, square, xyz[i, 2], xyz[j, 2]) * (shadows[i] * shadows[j])
+            if power >= least_mw and len(losses):
+                lost = obstruction_db(xyz[i, 0], xyz[i, 1], xyz[j, 0], xyz[j, 1], starts, corners, disks, losses)
+                power *= 10.0 ** (-lost / 10.0)
+            if power >= detect_mw:
                 near[found] = j
-                powers[found] = 10.0 ** (dbm / 10.0)
+                powers[found] = power
                 found += 1
-            elif dbm >= least_dbm:
+            elif power >= least_mw:
                 room[weak] = j
-                room_powers[weak] = 10.0 ** (dbm / 10.0)
+                room_powers[weak] = power
                 weak += 1
         heard[i] = found - offsets[i]
         near[found : found + weak] = room[:weak]

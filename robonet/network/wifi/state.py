@@ -154,8 +154,8 @@ EVENT_COLUMNS = 5
 ACCESS_DUE, DETECT_DUE, END_DUE, REPLY_DUE, TIMEOUT_DUE, NAV_RESET_DUE = range(6)
 
 # --- calls: what concerns the layers above ----------------------------------------------------------------
-CALL_KIND, CALL_NODE, CALL_HANDLE, CALL_PEER, CALL_SIGNAL, CALL_QUEUE, CALL_ACCESS, CALL_AIR = range(8)
-CALL_COLUMNS = 8
+CALL_KIND, CALL_NODE, CALL_HANDLE, CALL_PEER, CALL_TRIES, CALL_SIGNAL, CALL_QUEUE, CALL_ACCESS, CALL_AIR = range(9)
+CALL_COLUMNS = 9
 SIGNAL_STEPS = 1000.0  # signals are written as thousandths of a dBm
 RECEIVED, DONE, LOST_RETRIES, LOST_LIFETIME = range(4)
 

@@ -10,6 +10,7 @@ By default it does as ns-3 does where that shows in delivery, delay or the numbe
 - what is learned of a route again begins with no precursors (6.2: they are kept), while routes that are inactive
   still have theirs told of errors (6.11: only active ones have);
 - a destination that was not found is forgotten at once (6.4: remembered for DELETE_PERIOD);
+- messages to one neighbour are routed as data are: if the route to it is inactive, it is looked for with RREQs first;
 - RREP-ACKs are asked for, but nobody is blacklisted for their absence (6.8), and every node says HELLO (6.9: only
   those on an active route do).
 
@@ -39,7 +40,7 @@ from robonet.network.wifi.routing.aodv_messages import (
 from robonet.network.wifi.routing.aodv_neighbours import Neighbours
 from robonet.network.wifi.routing.aodv_table import Route, Table, newer, next_seqno
 from robonet.network.wifi.routing.aodv_timing import MILLISECOND, Jitter, RateLimit, Timing
-from robonet.network.wifi.routing.core import EVERYONE, Datagram, Host
+from robonet.network.wifi.routing.core import EVERYONE, Datagram, Host, Message
 from robonet.scenario.wifi import Aodv as Settings
 
 _FIRST_HELLO_MS = 100
@@ -65,7 +66,7 @@ class Aodv:
         self._error_limit = RateLimit(settings.rerr_rate_limit_hz)
         self._table = Table(timing.delete_period, raises_seqnos=strict)
         self._floods = Floods(node, host, settings, timing.path_discovery, self._jitter, self.counts)
-        self._errors = Errors(host, self._table, self._jitter, self._error_limit, self.counts)
+        self._errors = Errors(host, self._table, self._jitter, self._error_limit, self.counts, self._tell)
         self._discovery = Discovery(
             node, host, settings, timing, self._table, self._floods, self._errors, forgets=not strict
         )
@@ -127,27 +128,35 @@ class Aodv:
     def handle_message(self, message: Any, sender: int, ttl: int, now: int) -> None:
         """Take up what a neighbour says."""
         route = self._routes.get(sender)
+        until = now + self._active_route_timeout
         if route is None or route.hops != 1 or not route.knows_seqno or route.expiry < now:
             route = self._hear(sender, now)
+        elif route.expiry < until:
+            route.expiry = until
         kind = message.kind
         if kind == REQUEST:
             # Section 6.5: copies of a RREQ are ignored.
             if self._seen.get(message.key, -1) < now:
                 self._handle_request(message, sender, ttl, now)
-        elif kind == HELLO:
+            return
+        if kind == HELLO:
             # Section 6.9, on the spot because nothing is heard more often.
             until = now + self._hello_lifetime
-            route.expiry = max(route.expiry, until)
+            if route.expiry < now:
+                route.expiry = until
             if route.seqno != message.destination_seqno or not route.knows_seqno:
                 self._take_over_hello(route, message)
-            known = self._present.get(sender)
-            if known is None:
-                self._neighbours.meet(sender, until, now)
-            elif known < until:
-                self._present[sender] = until
             if sender in self._searches:
                 self._discovery.end(route, now)
-        elif kind == REPLY:
+        # Section 6.10: HELLOs are signs of life, and so is, as in ns-3, what is sent to this node alone.
+        known = self._present.get(sender)
+        if known is None:
+            self._neighbours.meet(sender, until, now)
+        elif known < until:
+            self._present[sender] = until
+        if kind == HELLO:
+            return
+        if kind == REPLY:
             self._handle_reply(message, sender, ttl, now)
         elif kind == ACKNOWLEDGEMENT:
             self._awaited.pop(sender, None)
@@ -212,6 +221,17 @@ class Aodv:
         if sender in self._searches:
             self._discovery.end(route, now)
         return route
+
+    def _tell(self, message: Message, kind: str, neighbour: int, ttl: int, now: int) -> None:
+        """Send a message to one neighbour; where ns-3 is followed, only if there is a route, as for data."""
+        route = self._table.find_active(neighbour, now)
+        if route is None and not self._strict:
+            self._discovery.seek_neighbour(neighbour, partial(self._tell, message, kind, neighbour, ttl), now)
+            return
+        if route is not None:
+            route.refresh(now + self._active_route_timeout, now)
+        self.counts[kind] += 1
+        self._host.send(message, neighbour, ttl)
 
     def _take_over_hello(self, route: Route, hello: Hello) -> None:
         """Learn a neighbour's sequence number from itself; never an older one where loops are to be ruled out."""
@@ -327,8 +347,7 @@ class Aodv:
             deadline = now + self._timing.next_hop_wait
             self._awaited[back.next_hop] = deadline
             self._host.wake(deadline, partial(self._miss_acknowledgement, back.next_hop))
-        self.counts["rrep"] += 1
-        self._host.send(reply, back.next_hop, back.hops)
+        self._tell(reply, "rrep", back.next_hop, back.hops, now)
 
     def _miss_acknowledgement(self, neighbour: int, now: int) -> None:
         """Section 6.8: whoever does not hear this node is not to send it RREQs for a while."""
@@ -341,8 +360,7 @@ class Aodv:
     def _handle_reply(self, reply: RouteReply, sender: int, ttl: int, now: int) -> None:
         """Learn a route from a RREP and pass it on towards the originator of the RREQ."""
         if reply.acknowledge:
-            self.counts["rrep_ack"] += 1
-            self._host.send(RouteReplyAck(), sender)
+            self._tell(RouteReplyAck(), "rrep_ack", sender, 1, now)
         destination = reply.destination
         if destination == self._node:
             return
@@ -367,8 +385,7 @@ class Aodv:
         if route.expiry >= now:
             self._pair(route, back)
         if ttl > 1:
-            self.counts["rrep"] += 1
-            self._host.send(reply.forwarded(), back.next_hop, ttl - 1)
+            self._tell(reply.forwarded(), "rrep", back.next_hop, ttl - 1, now)
 
     def _pair(self, route: Route, back: Route) -> None:
         """Both ways of a path have the neighbours of the other as their precursors."""

@@ -1,5 +1,6 @@
 """How AODV looks for routes, in widening rings, while datagrams wait (RFC 3561, sections 6.3, 6.4 and 6.12)."""
 
+from collections.abc import Callable
 from functools import partial
 
 from robonet.network.wifi.routing.aodv_errors import Errors
@@ -59,6 +60,8 @@ class Discovery:
         self._forgets = forgets
         """Whether destinations that were not found are forgotten at once."""
         self._buffer_watched = False
+        self._callbacks: dict[int, list[Callable[[int], None]]] = {}
+        """What is to be called when a neighbour is found."""
 
     def seek(self, datagram: Datagram, now: int) -> None:
         """Keep a datagram, and look for a route unless that is under way."""
@@ -66,6 +69,12 @@ class Discovery:
         destination = datagram.destination
         if destination not in self.searches:
             self._begin(Search(destination, self._first_ttl(destination, now)), now)
+
+    def seek_neighbour(self, neighbour: int, then: Callable[[int], None], now: int) -> None:
+        """Look for a neighbour that a message is for, and call back when it is one again."""
+        self._callbacks.setdefault(neighbour, []).append(then)
+        if neighbour not in self.searches:
+            self._begin(Search(neighbour, self._first_ttl(neighbour, now)), now)
 
     def repairs(self, destination: int) -> bool:
         """Whether the route to a destination is being repaired from here."""
@@ -90,6 +99,10 @@ class Discovery:
         route.refresh(now + self._timing.active_route_timeout, now)
         for datagram in self.buffer.take(route.destination):
             self._host.forward(datagram, route.next_hop)
+        callbacks = self._callbacks.pop(route.destination, ())
+        if route.hops == 1:
+            for callback in callbacks:
+                callback(now)
         if search.repairs and route.hops > search.hops_before:
             # Section 6.12: those upstream keep their routes, and hear that they are longer than they think.
             told = self._errors.audience((route,), route.next_hop, now)
@@ -145,6 +158,7 @@ class Discovery:
 
     def _give_up(self, search: Search) -> None:
         del self.searches[search.destination]
+        self._callbacks.pop(search.destination, None)
         if self._forgets:
             self._table.forget(search.destination)
         for datagram in self.buffer.take(search.destination):
@@ -157,8 +171,8 @@ class Discovery:
         if route is not None:
             told = self._errors.audience((route,), route.next_hop, now)
             self._errors.tell(told, [(route.destination, route.seqno)], now)
-        waiting = self.buffer.take(search.destination)
-        for datagram in waiting:
+        self._callbacks.pop(search.destination, None)
+        for datagram in self.buffer.take(search.destination):
             if datagram.source == self._node:
                 self.seek(datagram, now)
             else:

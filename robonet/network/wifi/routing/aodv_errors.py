@@ -1,21 +1,28 @@
 """Whom AODV tells of lost routes, and how often (RFC 3561, section 6.11)."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from robonet.network.wifi.routing.aodv_messages import MOST_UNREACHABLE, RouteError
 from robonet.network.wifi.routing.aodv_table import Route, Table
 from robonet.network.wifi.routing.aodv_timing import Jitter, RateLimit
-from robonet.network.wifi.routing.core import EVERYONE, Host
+from robonet.network.wifi.routing.core import EVERYONE, Host, Message
 
 Unreachable = list[tuple[int, int]]
 """Destinations and their sequence numbers."""
+
+Unicast = Callable[[Message, str, int, int, int], None]
+"""Sends a message of a kind to one neighbour, with a time to live, now."""
 
 
 class Errors:
     """Sends a node's RERRs."""
 
-    def __init__(self, host: Host, table: Table, jitter: Jitter, limit: RateLimit, counts: dict[str, int]) -> None:
+    def __init__(
+        self, host: Host, table: Table, jitter: Jitter, limit: RateLimit, counts: dict[str, int], unicast: Unicast
+    ) -> None:
         self._host = host
+        self._unicast = unicast
         self._table = table
         self._jitter = jitter
         self._limit = limit
@@ -48,7 +55,13 @@ class Errors:
         self._send(RouteError(((destination, seqno),)), EVERYONE if back is None else back.next_hop, 0, now)
 
     def _send(self, error: RouteError, told: int, delay_ns: int, now: int) -> None:
-        if not self._limit.reached(now):
-            self._limit.count()
+        if self._limit.reached(now):
+            return
+        self._limit.count()
+        if told == EVERYONE:
             self._counts["rerr"] += 1
             self._host.send(error, told, 1, delay_ns)
+        elif delay_ns:
+            self._host.wake(now + delay_ns, partial(self._unicast, error, "rerr", told, 1))
+        else:
+            self._unicast(error, "rerr", told, 1, now)
