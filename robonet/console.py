@@ -87,6 +87,8 @@ def summary_table(summary: dict[str, Any]) -> Panel:
             f"waiting: robots {number(time['waiting_robots_s'], 's')}, "
             f"network {number(time['waiting_network_s'], 's')}",
         )
+    for warning in summary.get("warnings", ()):
+        table.add_row("[yellow]warning[/]", escape(warning))
     if summary.get("digest"):
         table.add_row("digest", summary["digest"])
     if summary.get("error"):

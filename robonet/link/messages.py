@@ -194,6 +194,7 @@ REASONS = (
     "lifetime",
     "unknown",
     "run_ended",
+    "too_long",
 )
 """Why a packet was dropped; the position in this list is its number on the wire."""
 

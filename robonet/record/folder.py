@@ -19,6 +19,8 @@ SCENARIO = "scenario.yaml"
 SUMMARY = "summary.json"
 TABLES = "tables"
 LOGS = "logs"
+CAPTURES = "captures"
+FLOWS = "flows.xml"
 MARK = ".robonet-"
 """Begins the names of the files that tell a run folder from any other, and one in use from one at rest."""
 
@@ -149,7 +151,10 @@ def create_run_folder(scenario: Scenario, out: Path | None) -> RunFolder:
     return folder
 
 
-TABLES_OF = {"robots": ("poses", "sends", "deliveries"), "network": ("packets", "receptions")}
+TABLES_OF = {
+    "robots": ("poses", "sends", "deliveries"),
+    "network": ("packets", "receptions", "hops", "radios", "flows"),
+}
 
 
 def begin_side(path: Path, side: str, loaded: LoadedScenario) -> RunFolder:
@@ -160,6 +165,8 @@ def begin_side(path: Path, side: str, loaded: LoadedScenario) -> RunFolder:
         folder.lock(side)
         for table in TABLES_OF[side]:
             shutil.rmtree(folder.tables / table, ignore_errors=True)
+        if side == "network":
+            _clear_network_files(folder)
         folder.tables.mkdir(parents=True, exist_ok=True)
         if side == "robots":
             (path / SUMMARY).unlink(missing_ok=True)
@@ -183,6 +190,13 @@ def _clear(folder: RunFolder) -> None:
         (folder.path / name).unlink(missing_ok=True)
     for table in (table for tables in TABLES_OF.values() for table in tables):
         shutil.rmtree(folder.tables / table, ignore_errors=True)
+    _clear_network_files(folder)
+
+
+def _clear_network_files(folder: RunFolder) -> None:
+    (folder.path / FLOWS).unlink(missing_ok=True)
+    for capture in (folder.path / CAPTURES).glob("*.pcap"):
+        capture.unlink(missing_ok=True)
 
 
 def _new_below(parent: Path, name: str) -> Path:

@@ -12,6 +12,9 @@ from robonet.link.messages import PROTOCOL_VERSION
 from robonet.record.statistics import delay_figures
 from robonet.scenario.schema import Scenario
 
+FEW = 10
+"""Packets below which their fates say little."""
+
 
 class RobotsReport(NamedTuple):
     """What the robot side knows at the end."""
@@ -51,6 +54,7 @@ def compose(scenario: Scenario, robots: RobotsReport, network: dict[str, Any], r
         "packets": packets,
         "broadcasts": network["broadcasts"],
         "multicasts": network.get("multicasts", {"sent": 0, "receptions": 0}),
+        "warnings": warnings_about(packets),
         "delivery_ratio": packets["delivered"] / packets["sent"] if packets["sent"] else None,
         "delay_s": network["delay_s"],
         "delay_seen_s": delay_figures(robots.seen_delays_ns),
@@ -70,6 +74,33 @@ def compose(scenario: Scenario, robots: RobotsReport, network: dict[str, Any], r
         "versions": versions(),
         "run_dir": run_dir,
     }
+
+
+BECAUSE = {
+    "lost": "lost on the air",
+    "out_of_range": "out of the radio's range",
+    "no_route": "no path to the destination was found in time",
+    "ttl": "too many hops",
+    "queue_full": "queues were full: more is sent than the medium carries",
+    "retry_limit": "neighbours did not answer: too far, or too much interference",
+    "collision": "collisions",
+    "below_sensitivity": "signals too weak",
+    "lifetime": "waited too long in a queue: more is sent than the medium carries",
+    "unknown": "the network simulator cannot tell",
+    "run_ended": "still under way when the run ended",
+    "too_long": "longer than the network carries",
+}
+"""What the reasons mean."""
+
+
+def warnings_about(packets: dict[str, Any]) -> list[str]:
+    """What somebody who runs this should know: that most packets died, and mainly of what."""
+    lost = packets["sent"] - packets["delivered"]
+    if packets["sent"] < FEW or lost <= packets["sent"] / 2:
+        return []
+    reason, count = max(packets["dropped"].items(), key=lambda item: item[1])
+    share = 100 * lost / packets["sent"]
+    return [f"{share:.0f} % of the packets were lost, most of them ({count}) as {reason}: {BECAUSE.get(reason, '')}"]
 
 
 def overall_digest(digests: dict[str, str], metrics: dict[str, float | None]) -> str:

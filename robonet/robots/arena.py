@@ -51,9 +51,11 @@ def _span(center: float, half: float, origin: float, cell: float, cells: int) ->
 def for_the_network(obstacle: Obstacle) -> messages.Obstacle:
     """An obstacle as the handshake tells it: corners, or a disk."""
     if obstacle.box is not None:
-        return messages.Obstacle(corners_m=_corners(obstacle.box))
+        return messages.Obstacle(corners_m=_corners(obstacle.box), material=obstacle.box.material)
     assert obstacle.circle is not None
-    return messages.Obstacle(center_m=obstacle.circle.center_m, radius_m=obstacle.circle.radius_m)
+    return messages.Obstacle(
+        center_m=obstacle.circle.center_m, radius_m=obstacle.circle.radius_m, material=obstacle.circle.material
+    )
 
 
 def _corners(box: Box) -> list[tuple[float, float]]:

@@ -1,24 +1,16 @@
 """What types cannot say: names that must exist, files that must be there, things that must fit."""
 
 from pathlib import Path
-from typing import NamedTuple
 
 from robonet.clock import ns_from_s
 from robonet.plugins import closest, problem_with, problem_with_params
+from robonet.scenario.problems import Problem, Steps
 from robonet.scenario.schema import MotionFile, Place, Robots, Scenario, Station, Stream
 from robonet.scenario.sections import Params
+from robonet.scenario.wifi_checks import problems_with_wifi
 
-Steps = tuple[str | int, ...]
 RESERVED_NAMES = ("all", "random")
-
-
-class Problem(NamedTuple):
-    """One wrong place in a scenario."""
-
-    steps: Steps
-    text: str
-    hint: str = ""
-    show_value: bool = True
+DISK_ROUTINGS = ("shortest-path", "flooding")
 
 
 def problems_in(scenario: Scenario, base: Path) -> list[Problem]:
@@ -28,6 +20,7 @@ def problems_in(scenario: Scenario, base: Path) -> list[Problem]:
     _check_names(scenario, found)
     _check_references(scenario, base, found)
     _check_places(scenario, found)
+    _check_wifi(scenario, found)
     for index, traffic in enumerate(scenario.traffic):
         kind = "cbr" if traffic.cbr is not None else "poisson"
         _check_stream(traffic.chosen, ("traffic", index, kind), scenario, found)
@@ -79,8 +72,11 @@ def _check_references(scenario: Scenario, base: Path, found: list[Problem]) -> N
 
     check(scenario.engine, "engines", ("engine",))
     check(scenario.network.model, "networks", ("network", "model"))
-    if scenario.network.disk.multihop:
-        check(scenario.network.disk.routing, "routing", ("network", "disk", "routing"))
+    routing = scenario.network.disk.routing
+    if scenario.network.disk.multihop and routing not in DISK_ROUTINGS:
+        known = ", ".join(DISK_ROUTINGS)
+        text = f"unknown routing '{routing}'{closest(routing, list(DISK_ROUTINGS))}; disk knows: {known}"
+        found.append(Problem(("network", "disk", "routing"), text, show_value=False))
     for index, group in enumerate(scenario.robots):
         check(group.kind, "robots", ("robots", index, "kind"))
         if group.controller is not None:
@@ -133,6 +129,25 @@ def _check_places(scenario: Scenario, found: list[Problem]) -> None:
     for index, station in enumerate(scenario.stations):
         if scenario.arena.walls and not inside(station.at_m):
             found.append(Problem(("stations", index, "at_m"), f"lies outside {area}"))
+
+
+def _check_wifi(scenario: Scenario, found: list[Problem]) -> None:
+    """The section is looked at when it is used, or when it says anything."""
+    if scenario.network.model != "wifi" and not scenario.network.wifi.model_fields_set:
+        return
+    names = [group.member(i) for group in scenario.robots for i in range(group.count)]
+    names += [station.name for station in scenario.stations]
+    materials: list[tuple[Steps, str]] = []
+    for index, obstacle in enumerate(scenario.arena.obstacles):
+        kind = "box" if obstacle.box is not None else "circle"
+        materials.append((("arena", "obstacles", index, kind, "material"), obstacle.chosen.material))
+    payloads: list[tuple[Steps, int]] = []
+    for index, traffic in enumerate(scenario.traffic):
+        kind = "cbr" if traffic.cbr is not None else "poisson"
+        payloads.append((("traffic", index, kind, "payload_bytes"), traffic.chosen.payload_bytes))
+    if scenario.network.model != "wifi":
+        payloads = []
+    found += problems_with_wifi(scenario.network.wifi, names, materials, payloads)
 
 
 def _check_stream(stream: Stream, steps: Steps, scenario: Scenario, found: list[Problem]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from robonet.plugins import closest
-from robonet.scenario.checks import Problem
+from robonet.scenario.problems import Problem
 from robonet.scenario.schema import Scenario
 
 _WORDS = {

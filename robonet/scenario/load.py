@@ -10,8 +10,9 @@ import yaml
 from pydantic import ValidationError
 
 from robonet.errors import ScenarioError, UserError
-from robonet.scenario.checks import Problem, problems_in
+from robonet.scenario.checks import problems_in
 from robonet.scenario.complain import problems_of_types
+from robonet.scenario.problems import Problem
 from robonet.scenario.schema import Scenario
 
 Steps = tuple[str | int, ...]

@@ -29,6 +29,8 @@ class Box(Section):
     """Its extent along x and y before turning."""
     angle_deg: float = 0.0
     """How far it is turned, counter-clockwise."""
+    material: Name = "concrete"
+    """What it is made of (`network.wifi.materials`): it weakens signals that pass through."""
 
 
 class Circle(Section):
@@ -38,6 +40,8 @@ class Circle(Section):
     """Where its centre is."""
     radius_m: Positive
     """Its radius."""
+    material: Name = "concrete"
+    """What it is made of (`network.wifi.materials`): it weakens signals that pass through."""
 
 
 class Obstacle(Choice):

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from robonet.scenario.sections import Choice, Name, NonNegative, Positive, Section
 
@@ -329,3 +329,8 @@ class Wifi(Section):
     """Whether to write captures, and how."""
     flows: bool = True
     """Whether to write statistics of each flow (`flows` table, and `flows.xml` as FlowMonitor writes it)."""
+
+    @field_validator("materials")
+    @classmethod
+    def _join_built_in(cls, given: dict[str, Material]) -> dict[str, Material]:
+        return {**MATERIALS, **given}

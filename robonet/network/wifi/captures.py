@@ -11,6 +11,7 @@ from robonet.network.wifi.airtime import OFDM
 from robonet.network.wifi.host import ARP, CONTROL, Item
 from robonet.network.wifi.medium import noise_dbm
 from robonet.network.wifi.routing import anthocnet_messages, olsr_messages
+from robonet.record.folder import CAPTURES
 from robonet.record.pcap import BARE_80211, RADIOTAP, PcapFile, radiotap_header
 from robonet.record.tables import Recorder
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 AODV_PORT = 654
 PORTS = {"aodv": AODV_PORT, "olsr": olsr_messages.PORT, "anthocnet": anthocnet_messages.PORT}
-FOLDER = "captures"
 KEPT_NS = 120 * NS_PER_S
 """How long the bytes of a packet are kept: it will not be on the air any more."""
 
@@ -37,7 +37,7 @@ class CaptureFiles:
         self._noise_dbm = noise_dbm(network.standard.bandwidth_hz, network.settings.noise_figure_db)
         self._payloads: OrderedDict[int, tuple[int, bytes]] = OrderedDict()
         self._last: tuple[tuple[int, ...], bytes] = ((), b"")
-        folder = recorder.folder.parent / FOLDER
+        folder = recorder.folder.parent / CAPTURES
         folder.mkdir(parents=True, exist_ok=True)
         link_type = RADIOTAP if self._is_radiotap else BARE_80211
         self._files = {

@@ -54,6 +54,14 @@ class Journal:
             size = packet.size + IP_AND_UDP_BYTES
             self._flows.sent(packet.source, packet.destination, PORT, PORT, packet.time, size)
 
+    def refuse(self, packet: Packet, now: int) -> None:
+        """It is longer than a frame carries; nobody else is to be told of packets to many."""
+        if packet.destination < FIRST_GROUP:
+            self._ledger.dropped(packet, now, "too_long")
+            if self._flows is not None:
+                size = packet.size + IP_AND_UDP_BYTES
+                self._flows.lost(packet.source, packet.destination, PORT, PORT, "too_long", size)
+
     def copied(self, datagram: Datagram) -> None:
         """Somebody else has it too."""
         journey = self._journeys.get(datagram.packet.number)

@@ -16,7 +16,7 @@ from robonet.network.ledger import Ledger, Packet
 from robonet.network.wifi import state
 from robonet.network.wifi.airtime import STANDARDS
 from robonet.network.wifi.captures import CaptureFiles
-from robonet.network.wifi.formats import address_for
+from robonet.network.wifi.formats import UDP_BYTES, address_for
 from robonet.network.wifi.graph import ReachGraph
 from robonet.network.wifi.host import Host, Item
 from robonet.network.wifi.journal import Journal
@@ -27,11 +27,14 @@ from robonet.network.wifi.routing.simple import Flooding, SingleHop, Static
 from robonet.network.wifi.settings import rate_numbers, transmit_powers_dbm
 from robonet.network.wifi.state import DONE, LOST_LIFETIME, LOST_RETRIES, RECEIVED
 from robonet.record.flows import COLUMNS, FlowTable
+from robonet.record.folder import FLOWS
 from robonet.record.tables import Recorder
 from robonet.scenario.schema import Network
 from robonet.streams import stream
 
 NO_SIGNAL = float("nan")
+LARGEST_PAYLOAD_BYTES = 2304 - UDP_BYTES
+"""An 802.11 frame carries 2304 bytes (9.2.4.7.1), and datagrams are not cut into pieces."""
 
 
 class WifiNetwork:
@@ -110,7 +113,7 @@ class WifiNetwork:
                 table = self._recorder.table("flows", COLUMNS, self._flows.labels)
                 for row in self._flows.rows():
                     table.add(row)
-                self._flows.write_xml(self._recorder.folder.parent / "flows.xml")
+                self._flows.write_xml(self._recorder.folder.parent / FLOWS)
         report = self.ledger.close(now)
         report["wifi"] = self.report()
         return report
@@ -176,6 +179,9 @@ class WifiNetwork:
         group = packet.group
         ttl = self.settings.max_hops
         self._journal.count(packet)
+        if packet.size > LARGEST_PAYLOAD_BYTES:
+            self._journal.refuse(packet, self.now)
+            return
         if group is None:
             host.originate(Datagram(packet, packet.source, packet.destination, packet.size, ttl=ttl))
             return

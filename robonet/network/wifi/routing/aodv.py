@@ -6,6 +6,7 @@ By default it does as ns-3 does where that shows in delivery, delay or the numbe
   may answer the next RREQ with what they knew before; and a RERR's numbers are not taken over;
 - neighbours whose RREQ is passed on count as having no sequence number until their next HELLO (6.2: it is kept),
   and a RREQ is dropped by a node whose own route leads to where the RREQ comes from (6.5: passed on);
+- a reverse route that had become inactive leads RREPs back but stays inactive for data (6.5: it becomes active);
 - RREPs are passed on even when they are no news (6.7: only news are);
 - what is learned of a route again begins with no precursors (6.2: they are kept), while routes that are inactive
   still have theirs told of errors (6.11: only active ones have);
@@ -98,7 +99,7 @@ class Aodv:
         destination = datagram.destination
         until = now + self._active_route_timeout
         if destination == self._node:
-            if sender != self._node:
+            if sender != self._node and self._table.find_active(datagram.source, now) is not None:
                 self._refresh_way_back(datagram.source, until, now)
             self._host.deliver(datagram)
             return
@@ -151,8 +152,9 @@ class Aodv:
         # Section 6.10: HELLOs are signs of life, and so is, as in ns-3, what is sent to this node alone.
         known = self._present.get(sender)
         if known is None:
-            self._neighbours.meet(sender, until, now)
-        elif known < until:
+            if route.expiry >= now:
+                self._neighbours.meet(sender, until, now)
+        elif known < until and route.expiry >= now:
             self._present[sender] = until
         if kind == HELLO:
             return
@@ -311,8 +313,11 @@ class Aodv:
         if back is None:
             back = self._table.add(request.origin, sender, hops, until)
             back.replace(sender, hops, request.origin_seqno, until)
-        elif back.is_worse_than(request.origin_seqno, hops, now):
-            back.replace(sender, hops, request.origin_seqno, max(back.expiry, until))
+        elif back.expiry < now and not self._strict:
+            back.replace(sender, hops, self._latest(back, request), back.expiry)
+            back.forgotten = max(back.forgotten, until)
+        elif back.is_worse_than(request.origin_seqno, hops, now) or not self._strict:
+            back.replace(sender, hops, self._latest(back, request), max(back.expiry, until))
         else:
             back.refresh(until, now)
         near = self._table.find(sender, now) or self._table.add(sender, sender, 1, now)
@@ -325,6 +330,12 @@ class Aodv:
             near.knows_seqno = False
         return back
 
+    @staticmethod
+    def _latest(back: Route, request: RouteRequest) -> int:
+        """The later sequence number of a RREQ's originator: from the RREQ or known before."""
+        outdated = back.knows_seqno and newer(back.seqno, request.origin_seqno)
+        return back.seqno if outdated else request.origin_seqno
+
     def _reply_for(self, route: Route, back: Route, gratuitous: bool, now: int) -> None:
         """Answer a RREQ in place of its destination (section 6.6.2), and tell that as well (section 6.6.3)."""
         route.precursors[back.next_hop] = None
@@ -336,12 +347,12 @@ class Aodv:
         )
         self._reply(reply, back, now)
         if gratuitous:
-            lifetime_ms = max(0, back.expiry - now) // MILLISECOND
+            lifetime_ms = ((back.expiry if back.expiry >= now else back.forgotten) - now) // MILLISECOND
             news = RouteReply(back.destination, back.seqno, route.destination, lifetime_ms, back.hops)
             self._reply(news, route, now)
 
     def _reply(self, reply: RouteReply, back: Route, now: int) -> None:
-        if back.expiry < now:
+        if self._strict and back.expiry < now:
             return
         if reply.acknowledge and self._strict:
             deadline = now + self._timing.next_hop_wait
@@ -378,8 +389,8 @@ class Aodv:
                 self._discovery.end(route, now)
         if reply.origin == self._node or (self._strict and not is_news):
             return
-        back = self._table.find_active(reply.origin, now)
-        if back is None:
+        back = self._table.find(reply.origin, now)
+        if back is None or (back.expiry < now and (self._strict or reply.origin in self._searches)):
             return
         back.refresh(now + self._active_route_timeout, now)
         if route.expiry >= now:
@@ -403,7 +414,7 @@ class Aodv:
         if self._strict:
             lost = [route for route in lost if route.expiry >= now]
         reported = [route for route in lost if self._concerns_others(route)]
-        told = self._errors.audience(reported, neighbour, now)
+        told = self._errors.audience(reported, now, neighbour if self._strict else None)
         for route in lost:
             if route.expiry >= now:
                 self._table.invalidate(route, now)
@@ -423,7 +434,7 @@ class Aodv:
             if route is None or route.next_hop != sender or (self._strict and route.expiry < now):
                 continue
             lost.append((route, seqno))
-        told = self._errors.audience((route for route, _ in lost), sender, now)
+        told = self._errors.audience((route for route, _ in lost), now, sender if self._strict else None)
         if not error.no_delete:  # section 6.12
             for route, seqno in lost:
                 if route.expiry >= now:

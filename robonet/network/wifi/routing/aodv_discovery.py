@@ -105,7 +105,7 @@ class Discovery:
                 callback(now)
         if search.repairs and route.hops > search.hops_before:
             # Section 6.12: those upstream keep their routes, and hear that they are longer than they think.
-            told = self._errors.audience((route,), route.next_hop, now)
+            told = self._errors.audience((route,), now, but=route.next_hop)
             self._errors.tell(told, [(route.destination, route.seqno)], now, no_delete=True)
 
     def _first_ttl(self, destination: int, now: int) -> int:
@@ -169,7 +169,7 @@ class Discovery:
         del self.searches[search.destination]
         route = self._table.find(search.destination, now)
         if route is not None:
-            told = self._errors.audience((route,), route.next_hop, now)
+            told = self._errors.audience((route,), now, but=route.next_hop)
             self._errors.tell(told, [(route.destination, route.seqno)], now)
         self._callbacks.pop(search.destination, None)
         for datagram in self.buffer.take(search.destination):

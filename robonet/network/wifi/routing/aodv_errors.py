@@ -28,13 +28,14 @@ class Errors:
         self._limit = limit
         self._counts = counts
 
-    def audience(self, routes: Iterable[Route], culprit: int, now: int) -> int | None:
+    def audience(self, routes: Iterable[Route], now: int, but: int | None = None) -> int | None:
         """Who is to hear of lost routes: their only precursor, EVERYONE where there are more, or nobody.
 
         To be asked before the routes are invalidated, because a precursor counts while there is a route to it.
         """
         precursors = {precursor: None for route in routes for precursor in route.precursors}
-        precursors.pop(culprit, None)
+        if but is not None:
+            precursors.pop(but, None)
         if not any(self._table.find_active(precursor, now) for precursor in precursors):
             return None
         return next(iter(precursors)) if len(precursors) == 1 else EVERYONE

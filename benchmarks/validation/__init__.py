@@ -1,0 +1,1 @@
+"""The `wifi` model held against published and measured values of others."""
