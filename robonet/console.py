@@ -75,6 +75,15 @@ def summary_table(summary: dict[str, Any]) -> Panel:
             )
     if not (packets["sent"] or summary["broadcasts"]["sent"] or summary["multicasts"]["sent"]):
         table.add_row("traffic", "nothing was sent")
+    if summary.get("radios"):
+        radios = summary["radios"]
+        spoken = ", ".join(f"{number(count)} {kind}" for kind, count in radios["messages"].items() if count)
+        table.add_row(
+            "radios",
+            f"{number(radios['frames'])} frames ({number(radios['retries'])} retries), "
+            f"{number(radios['airtime_s'], 's')} on the air; {number(radios['collided'])} receptions lost to collisions",
+        )
+        table.add_row("routing", f"{radios['routing']}: {spoken or 'no messages'}")
     for name, value in summary["metrics"].items():
         table.add_row(escape(name), number(value))
     if time["real_time_factor"] is not None:
@@ -133,13 +142,20 @@ def explanation(loaded: LoadedScenario) -> Table:
         )
     model = scenario.network.model
     settings = getattr(scenario.network, model, None)
-    words = ", ".join(f"{key} {value}" for key, value in settings.model_dump().items()) if settings else "your own"
-    table.add_row("network", escape(f"{model}: {words}"))
+    table.add_row("network", escape(f"{model}: {_words(settings) if settings else 'your own'}"))
     for hook in scenario.hooks:
         table.add_row("hook", escape(hook.hook))
     if scenario.variants:
         table.add_row("variants", ", ".join(scenario.variants))
     return table
+
+
+def _words(settings: Any) -> str:
+    """The settings of a network model: plain ones, and of the others what the scenario says."""
+    said = settings.model_dump(exclude_defaults=True)
+    plain = [f"{key} {value}" for key, value in settings if isinstance(value, (str, int, float))]
+    nested = [f"{key} {value}" for key, value in said.items() if isinstance(value, dict)]
+    return ", ".join(plain + nested)
 
 
 def _behaviour(member: Robots | Station) -> str:

@@ -69,6 +69,7 @@ def compose(scenario: Scenario, robots: RobotsReport, network: dict[str, Any], r
             "startup_s": robots.startup_s,
             "real_time_factor": simulated_s / max(robots.stepping_s, 1e-9),
         },
+        "radios": network.get("wifi"),
         "metrics": robots.metrics,
         "digests": digests,
         "versions": versions(),
