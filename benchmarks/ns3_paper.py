@@ -15,7 +15,6 @@ AODV. --arp-filled leaves ARP out, to compare MAC and AODV with models that have
 
 import argparse
 import dataclasses
-import json
 import os
 import platform
 import shlex
@@ -24,16 +23,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from ns3_peer import paper_workload, peer
+from ns3_peer.rows import measures, summary_of, write_rows
 
 OUT = Path(__file__).parent / "data" / "ns3_paper_workload.json"
 SECONDS = {25: 50.0, 50: 50.0}
 OTHER_SECONDS = 30.0
 NICENESS = 10
-T_975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131)
-"""Student's t for a two-sided 95 % interval, from one degree of freedom."""
-AODV_KINDS = ("rreq", "rrep", "rerr", "hello")
 
 
 def main() -> int:
@@ -60,8 +56,8 @@ def main() -> int:
                 seconds = options.seconds or SECONDS.get(robots, OTHER_SECONDS)
                 row = _play(robots, seconds, seed, radio)
                 result["rows"].append(row)
-                result["summary"] = _summary(result["rows"])
-                _write(options.out, result)
+                result["summary"] = summary_of(result["rows"])
+                write_rows(options.out, result)
                 print(_progress(row), flush=True)
             print(_summary_text(result["summary"][-1]), flush=True)
     except peer.Ns3Failed as error:
@@ -113,52 +109,11 @@ def _parameters(radio: paper_workload.Radio) -> dict[str, Any]:
     }
 
 
-# --- summing up ------------------------------------------------------------------------------------------
-
-
-def _measures(row: dict[str, Any]) -> dict[str, float]:
-    """The figures of a run that are averaged over the seeds."""
-    seconds = row["duration_s"]
-    kinds = row["frames_by_kind"]
-    return {
-        "connected_share": row["connected_share"],
-        "shortest_hops_mean": row["shortest_hops_mean"],
-        "delivery_ratio": row["delivery_ratio"],
-        "delay_mean_ms": row["delay_mean_ms"],
-        "delay_median_ms": row["delay_median_ms"],
-        "hops_mean": row["hops_mean"],
-        **{f"{kind}_per_s": kinds[kind] / seconds for kind in AODV_KINDS},
-        "data_frames_per_s": kinds["data"] / seconds,
-        "frames_per_s": row["frames"] / seconds,
-        "mac_retries_per_s": row["mac_retries"] / seconds,
-        "events_per_s": row["events"] / seconds,
-        "cpu_s_per_s": row["cpu_s"] / seconds,
-    }
-
-
-def _summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    summary = []
-    for robots in dict.fromkeys(row["robots"] for row in rows):
-        runs = [_measures(row) for row in rows if row["robots"] == robots]
-        means = {name: _mean_and_half_width([run[name] for run in runs]) for name in runs[0]}
-        summary.append({"robots": robots, "runs": len(runs), **means})
-    return summary
-
-
-def _mean_and_half_width(values: list[float | None]) -> dict[str, float | None]:
-    """Mean and half of its 95 % interval; a run that delivered nothing has no delay and is left out."""
-    known = np.array([value for value in values if value is not None])
-    if known.size == 0:
-        return {"mean": None, "ci95": None}
-    if known.size == 1:
-        return {"mean": float(f"{known[0]:.6g}"), "ci95": None}
-    t = T_975[known.size - 2] if known.size - 2 < len(T_975) else 1.96 + 2.5 / (known.size - 1)
-    half = t * known.std(ddof=1) / np.sqrt(known.size)
-    return {"mean": float(f"{known.mean():.6g}"), "ci95": float(f"{half:.3g}")}
+# --- showing it --------------------------------------------------------------------------------------------
 
 
 def _progress(row: dict[str, Any]) -> str:
-    run = _measures(row)
+    run = measures(row)
     delay = "-" if run["delay_mean_ms"] is None else f"{run['delay_mean_ms']:.2f} ms"
     hops = "-" if run["hops_mean"] is None else f"{run['hops_mean']:.2f}"
     return (
@@ -174,21 +129,6 @@ def _summary_text(summary: dict[str, Any]) -> str:
             spread = "" if value["ci95"] is None else f" +- {value['ci95']:g}"
             lines.append(f"  {name:18s} {value['mean']:g}{spread}")
     return "\n".join(lines)
-
-
-def _write(path: Path, result: dict[str, Any]) -> None:
-    """A row a line, so that a change of one run is a change of one line; renamed into place for early readers."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fields = []
-    for key, value in result.items():
-        if isinstance(value, list):
-            text = "[\n" + ",\n".join(f"  {json.dumps(item)}" for item in value) + "\n ]"
-        else:
-            text = json.dumps(value)
-        fields.append(f' "{key}": {text}')
-    draft = path.with_suffix(".tmp")
-    draft.write_text("{\n" + ",\n".join(fields) + "\n}\n")
-    draft.replace(path)
 
 
 def _cpu_name() -> str:

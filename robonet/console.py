@@ -81,7 +81,7 @@ def summary_table(summary: dict[str, Any]) -> Panel:
         table.add_row(
             "radios",
             f"{number(radios['frames'])} frames ({number(radios['retries'])} retries), "
-            f"{number(radios['airtime_s'], 's')} on the air; {number(radios['collided'])} receptions lost to collisions",
+            f"{number(radios['airtime_s'], 's')} on the air; {number(radios['collided'])} receptions collided",
         )
         table.add_row("routing", f"{radios['routing']}: {spoken or 'no messages'}")
     for name, value in summary["metrics"].items():

@@ -166,6 +166,9 @@ class Mac(Section):
 class Aodv(Section):
     """Ad hoc on-demand distance vector routing, RFC 3561; the names and defaults of its section 10."""
 
+    rules: Literal["rfc3561", "ns3"] = "rfc3561"
+    """By the letter of the RFC, which has no loops, or with the liberties that ns-3 takes (docs/validation.md)."""
+
     hello: bool = True
     """Whether nodes greet their neighbours every `hello_interval_s`."""
     hello_interval_s: Positive = 1.0
@@ -311,8 +314,8 @@ class Wifi(Section):
     """When a radio takes up a frame."""
     mac: Mac = Mac()
     """Medium access."""
-    arp: bool = True
-    """Whether nodes ask for the hardware address of a next hop before they send to it, as IPv4 does."""
+    arp: bool = False
+    """Whether nodes ask for the hardware address of a next hop before they first send to it, as in ns-3."""
     routing: str = "aodv"
     """How packets get farther than one hop (`robonet list routing`); `none`: they do not."""
     max_hops: Annotated[int, Field(ge=1, le=255)] = 64

@@ -9,10 +9,11 @@ SEARCHES_KEPT = 256
 
 
 class ReachGraph:
-    """The graph of all links over which frames can be decoded, as of the last move."""
+    """The graph of all links over which most frames are decoded, as of the last move."""
 
-    def __init__(self, links: LinkTable) -> None:
+    def __init__(self, links: LinkTable, least_mw: float) -> None:
         self._links = links
+        self._least_mw = least_mw
         self._version = -1
         self._searches: dict[int, Search] = {}
         self._rows: tuple[Ints, Ints] = (np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64))
@@ -35,7 +36,10 @@ class ReachGraph:
             return
         self._version = self._links.version
         self._searches.clear()
-        offsets, nodes, _ = self._links.heard_rows()
+        offsets, nodes, powers = self._links.heard_rows()
+        is_good = powers >= self._least_mw
+        kept = np.concatenate(([0], np.cumsum(is_good)))
+        offsets, nodes = kept[offsets], nodes[is_good]
         self._rows = (offsets, nodes)
         sources = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         order = np.argsort(nodes, kind="stable")

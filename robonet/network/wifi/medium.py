@@ -171,6 +171,12 @@ class Medium:
         chances = [log_survival(rate, power / noise, bits, air.tables) for power in powers.tolist()]
         return np.exp(np.array(chances))
 
+    def least_power_mw(self, rate: int) -> float:
+        """The power with which every other frame gets through."""
+        decibels = np.arange(-10.0, 40.0, 0.05)
+        powers = self.air.levels[state.NOISE] * 10 ** (decibels / 10)
+        return float(powers[np.searchsorted(self.delivery_probability(powers, rate), 0.5)])
+
     def pending(self) -> list[int]:
         """Handles of all frames that wait in queues."""
         handles = []

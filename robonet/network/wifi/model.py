@@ -62,11 +62,11 @@ class WifiNetwork:
         self.links = LinkTable(settings, setup.seed, path_loss, powers, Obstacles(setup.obstacles, settings.materials))
         has_captures = settings.captures is not None and self._recorder is not None
         self.medium = Medium(settings, self.standard, setup.seed, self.names, self.links, logs=has_captures)
-        self.graph = ReachGraph(self.links)
         self.ledger = Ledger(setup, self._recorder)
         self._flows = FlowTable(self.names, setup.groups, address_for) if settings.flows else None
         self._journal = journal = Journal(self.ledger, self._flows, self._recorder, self.names)
         self._rate, self._broadcast_rate = rate_numbers(settings, self.standard)
+        self.graph = ReachGraph(self.links, self.medium.least_power_mw(self._rate))
         self._members = members_of_groups(setup)
         self._wants = setup.wants
         self._items: dict[int, Item] = {}
@@ -262,7 +262,7 @@ class WifiNetwork:
         if name == "aodv":
             from robonet.network.wifi.routing.aodv import Aodv
 
-            return Aodv(node, host, settings.aodv, dice)
+            return Aodv(node, host, settings.aodv, dice, strict=settings.aodv.rules == "rfc3561")
         if name == "olsr":
             from robonet.network.wifi.routing.olsr import Olsr
 

@@ -158,7 +158,6 @@ class LinkTable:
         self._lattice = dice.standard_normal((LATTICE, LATTICE)) if shadowing is not None else np.zeros((1, 1))
         if settings.fading is not None:
             least_dbm -= FADING_MARGIN_DB
-            detect_dbm = least_dbm  # any frame may be decoded with luck
         self._least_mw, self._detect_mw = 10 ** (least_dbm / 10), 10 ** (detect_dbm / 10)
         by_power: dict[float, float] = {}
         for power in tx_dbm.tolist():

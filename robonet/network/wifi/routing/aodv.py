@@ -281,6 +281,7 @@ class Aodv:
         back = self._learn_way_back(request, sender, now)
         self._neighbours.meet(sender, now + self._hello_lifetime, now)
         if self._searches:
+            self._discovery.narrow(request.origin, request.hop_count + 1)
             for found in dict.fromkeys((request.origin, sender)):
                 route = self._table.find_active(found, now)
                 if found in self._searches and route is not None:
@@ -313,6 +314,8 @@ class Aodv:
         if back is None:
             back = self._table.add(request.origin, sender, hops, until)
             back.replace(sender, hops, request.origin_seqno, until)
+            if request.origin in self._searches and not self._strict:
+                self._table.invalidate(back, now)
         elif back.expiry < now and not self._strict:
             back.replace(sender, hops, self._latest(back, request), back.expiry)
             back.forgotten = max(back.forgotten, until)

@@ -76,6 +76,12 @@ class Discovery:
         if neighbour not in self.searches:
             self._begin(Search(neighbour, self._first_ttl(neighbour, now)), now)
 
+    def narrow(self, destination: int, hops: int) -> None:
+        """A destination has been heard of at a distance: as in ns-3, the next ring is just wider than that."""
+        search = self.searches.get(destination)
+        if search is not None and search.attempts == 0:
+            search.ttl = hops
+
     def repairs(self, destination: int) -> bool:
         """Whether the route to a destination is being repaired from here."""
         search = self.searches.get(destination)

@@ -53,16 +53,16 @@ class Errors:
         route = self._table.find(destination, now)
         seqno = route.seqno if route is not None and route.knows_seqno else 0
         back = self._table.find_active(source, now)
-        self._send(RouteError(((destination, seqno),)), EVERYONE if back is None else back.next_hop, 0, now)
+        self._send(RouteError(((destination, seqno),)), EVERYONE if back is None else back.next_hop, None, now)
 
-    def _send(self, error: RouteError, told: int, delay_ns: int, now: int) -> None:
+    def _send(self, error: RouteError, told: int, delay_ns: int | None, now: int) -> None:
         if self._limit.reached(now):
             return
         self._limit.count()
         if told == EVERYONE:
             self._counts["rerr"] += 1
-            self._host.send(error, told, 1, delay_ns)
-        elif delay_ns:
+            self._host.send(error, told, 1, delay_ns or 0)
+        elif delay_ns is not None:
             self._host.wake(now + delay_ns, partial(self._unicast, error, "rerr", told, 1))
         else:
             self._unicast(error, "rerr", told, 1, now)

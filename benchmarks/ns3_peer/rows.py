@@ -1,0 +1,67 @@
+"""Rows of measurements: their averages over the seeds, and the file they are kept in."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+T_975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131)
+"""Student's t for a two-sided 95 % interval, from one degree of freedom."""
+AODV_KINDS = ("rreq", "rrep", "rerr", "hello")
+
+
+def measures(row: dict[str, Any]) -> dict[str, float | None]:
+    """The figures of a run that are averaged over the seeds."""
+    seconds = row["duration_s"]
+    kinds = row["frames_by_kind"]
+    return {
+        "connected_share": row["connected_share"],
+        "shortest_hops_mean": row["shortest_hops_mean"],
+        "delivery_ratio": row["delivery_ratio"],
+        "delay_mean_ms": row["delay_mean_ms"],
+        "delay_median_ms": row["delay_median_ms"],
+        "hops_mean": row["hops_mean"],
+        **{f"{kind}_per_s": kinds.get(kind, 0) / seconds for kind in AODV_KINDS},
+        "data_frames_per_s": kinds["data"] / seconds,
+        "frames_per_s": row["frames"] / seconds,
+        "mac_retries_per_s": row["mac_retries"] / seconds,
+        "events_per_s": row["events"] / seconds if "events" in row else None,
+        "cpu_s_per_s": row["cpu_s"] / seconds,
+    }
+
+
+def summary_of(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    summary = []
+    for robots in dict.fromkeys(row["robots"] for row in rows):
+        runs = [measures(row) for row in rows if row["robots"] == robots]
+        means = {name: mean_and_half_width([run[name] for run in runs]) for name in runs[0]}
+        summary.append({"robots": robots, "runs": len(runs), **means})
+    return summary
+
+
+def mean_and_half_width(values: list[float | None]) -> dict[str, float | None]:
+    """Mean and half of its 95 % interval; a run that delivered nothing has no delay and is left out."""
+    known = np.array([value for value in values if value is not None])
+    if known.size == 0:
+        return {"mean": None, "ci95": None}
+    if known.size == 1:
+        return {"mean": float(f"{known[0]:.6g}"), "ci95": None}
+    t = T_975[known.size - 2] if known.size - 2 < len(T_975) else 1.96 + 2.5 / (known.size - 1)
+    half = t * known.std(ddof=1) / np.sqrt(known.size)
+    return {"mean": float(f"{known.mean():.6g}"), "ci95": float(f"{half:.3g}")}
+
+
+def write_rows(path: Path, result: dict[str, Any]) -> None:
+    """A row a line, so that a change of one run is a change of one line; renamed into place for early readers."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fields = []
+    for key, value in result.items():
+        if isinstance(value, list):
+            text = "[\n" + ",\n".join(f"  {json.dumps(item)}" for item in value) + "\n ]"
+        else:
+            text = json.dumps(value)
+        fields.append(f' "{key}": {text}')
+    draft = path.with_suffix(".tmp")
+    draft.write_text("{\n" + ",\n".join(fields) + "\n}\n")
+    draft.replace(path)
