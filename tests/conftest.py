@@ -45,7 +45,7 @@ def command(*arguments):
     return [sys.executable, "-m", "robonet", *map(str, arguments)]
 
 
-def robonet(*arguments, cwd=None, timeout=90, env=None):
+def robonet(*arguments, cwd=None, timeout=240, env=None):
     """Run the command line to its end."""
     return subprocess.run(
         command(*arguments),

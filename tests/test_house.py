@@ -60,7 +60,7 @@ def test_every_room_is_listed():
     assert rooms == set(MAY_IMPORT)
 
 
-MODELS = [p for p in (PACKAGE / "network").glob("*.py") if p.name != "process.py"] + [
+MODELS = [p for p in (PACKAGE / "network").rglob("*.py") if p.name != "process.py"] + [
     p for p in (PACKAGE / "robots").rglob("*.py") if p.name != "process.py"
 ]
 

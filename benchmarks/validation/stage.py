@@ -47,6 +47,19 @@ def circle(nodes: int, radius_m: float) -> np.ndarray:
     return np.stack([radius_m * np.cos(angles), radius_m * np.sin(angles), np.zeros(nodes)], axis=1)
 
 
+def poisson_sends(
+    flows: Sequence[tuple[int, int]], load_mbps: float, payload: int, seconds: float, seed: int
+) -> list[tuple[int, int, int]]:
+    """Packets at random times, so many bits a second and flow: rows of (time, sender, receiver)."""
+    rng = np.random.default_rng(seed)
+    gap_s = 8e-6 * payload / load_mbps
+    rows = []
+    for sender, receiver in flows:
+        times = np.cumsum(rng.exponential(gap_s, int(1.3 * seconds / gap_s) + 50))
+        rows += [(int(time * NS_PER_S), sender, receiver) for time in times[times < seconds]]
+    return sorted(rows)
+
+
 def network(wifi: Wifi, places: np.ndarray, seed: int, recorder: Recorder | None = None) -> WifiNetwork:
     """The model, started, everyone in place."""
     nodes = [Node(name=f"n{i}") for i in range(len(places))]
@@ -104,6 +117,7 @@ class Radios:
                 else:
                     lost += 1
                 self.hand(node, to[node], size, now)
+        done += len(medium.take_calls())  # acknowledgements are told with what comes after them
         return self._share(received, done, lost, to, payload, seconds)
 
     def play(self, sends: Iterable[tuple[int, int, int]], payload: int, seconds: float) -> Share:

@@ -317,7 +317,7 @@ class Record(Section):
 class Limits(Section):
     """How long the two simulators wait for each other, in real time."""
 
-    join_timeout_s: Positive = 60.0
+    join_timeout_s: Positive = 120.0
     """For the other side to start and introduce itself."""
     step_timeout_s: Positive = 300.0
     """For the other side to finish one step."""

@@ -12,6 +12,7 @@ RATES_MBPS = {
     "802.11b": (1.0, 2.0, 5.5, 11.0),
     "802.11g": (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0),
 }
+CW_MIN = {"802.11a": 15, "802.11b": 31, "802.11g": 15}
 MHZ = {"802.11a": 5180.0, "802.11b": 2412.0, "802.11g": 2412.0}
 BANDWIDTH_HZ = {"802.11a": 20e6, "802.11b": 22e6, "802.11g": 20e6}
 ROUTINGS = ("aodv", "olsr", "anthocnet", "flooding", "static", "shortest-path", "none")
@@ -38,8 +39,9 @@ def problems_with_wifi(
         known = ", ".join(ROUTINGS)
         text = f"unknown routing '{wifi.routing}'{closest(wifi.routing, list(ROUTINGS))}; wifi knows: {known}"
         found.append(Problem((*here, "routing"), text, show_value=False))
-    if wifi.mac.cw_min is not None and wifi.mac.cw_min > wifi.mac.cw_max:
-        found.append(Problem((*here, "mac", "cw_min"), f"exceeds cw_max ({wifi.mac.cw_max})"))
+    cw_min = wifi.mac.cw_min if wifi.mac.cw_min is not None else CW_MIN[wifi.standard]
+    if cw_min > wifi.mac.cw_max:
+        found.append(Problem((*here, "mac", "cw_max"), f"is less than the smallest window, {cw_min}"))
     if wifi.captures is not None and wifi.captures.nodes != "all":
         everyone = list(names)
         for number, name in enumerate(wifi.captures.nodes):

@@ -130,11 +130,8 @@ class Host:
             self.drop(item.content, "queue_full")
 
     def handle_frame(self, item: Item, sender: int, stop: tuple[int, int, int, int, int], now: int) -> None:
-        """The radio has decoded a frame for this node."""
-        kind = item.kind
-        if kind == CONTROL:
-            self.routing.handle_message(item.content, sender, item.ttl, now)
-        elif kind == DATA:
+        """The radio has decoded a frame for this node that is no routing message; those go there directly."""
+        if item.kind == DATA:
             sent: Datagram = item.content
             ttl = item.ttl - 1
             datagram = sent.copy(ttl, stop)

@@ -18,7 +18,7 @@ from robonet.network.wifi.airtime import STANDARDS
 from robonet.network.wifi.captures import CaptureFiles
 from robonet.network.wifi.formats import UDP_BYTES, address_for
 from robonet.network.wifi.graph import ReachGraph
-from robonet.network.wifi.host import Host, Item
+from robonet.network.wifi.host import CONTROL, Host, Item
 from robonet.network.wifi.journal import Journal
 from robonet.network.wifi.medium import Medium
 from robonet.network.wifi.propagation import LinkTable, Obstacles, PathLoss
@@ -76,6 +76,7 @@ class WifiNetwork:
         self.hosts = [Host(node, self, journal, uses_arp=settings.arp) for node in range(nodes)]
         for host in self.hosts:
             host.routing = self._routing_of(host)
+        self._routings = [host.routing for host in self.hosts]
         self._captures = CaptureFiles(self, self._recorder) if has_captures and self._recorder is not None else None
         for host in self.hosts:
             host.routing.start(0)
@@ -153,13 +154,17 @@ class WifiNetwork:
                 return
 
     def _handle_calls(self) -> None:
-        now, items, hosts, frames = self.now, self._items, self.hosts, self._frames
+        now, items, hosts, frames, routings = self.now, self._items, self.hosts, self._frames, self._routings
         if self._captures is not None:
             self._captures.write(self.medium.take_log(), self._items)
         for kind, node, handle, peer, tries, signal, queue_ns, access_ns, air_ns in self.medium.take_calls():
             if kind == RECEIVED:
-                self.signal_dbm = signal / state.SIGNAL_STEPS
-                hosts[node].handle_frame(items[handle], peer, (node, now, queue_ns, access_ns, air_ns), now)
+                item = items[handle]
+                if item.kind == CONTROL:  # most of what is ever received, hence straight to where it goes
+                    routings[node].handle_message(item.content, peer, item.ttl, now)
+                else:
+                    self.signal_dbm = signal / state.SIGNAL_STEPS
+                    hosts[node].handle_frame(item, peer, (node, now, queue_ns, access_ns, air_ns), now)
             elif kind == DONE:
                 item = items.pop(handle)
                 frames[type(item.content)] += tries + 1

@@ -15,7 +15,8 @@ By default it does as ns-3 does where that shows in delivery, delay or the numbe
 - RREP-ACKs are asked for, but nobody is blacklisted for their absence (6.8), and every node says HELLO (6.9: only
   those on an active route do).
 
-With `strict` all of that is as the RFC has it, but for HELLOs, and routes are free of loops at all times.
+With `strict` all of that is as the RFC has it, but for HELLOs, and routes are free of loops at all times, provided
+that DELETE_PERIOD is longer than MY_ROUTE_TIMEOUT as it is by default: who forgets a route must not be used for it.
 """
 
 from collections.abc import Callable
@@ -197,7 +198,7 @@ class Aodv:
         elif datagram.source == self._node:
             self._host.drop(datagram, "no_route")  # it went in a circle
         elif self._discovery.repairs(datagram.destination):
-            self._discovery.join_repair(datagram, now)
+            self._discovery.keep(datagram, now)
         else:
             self._host.drop(datagram, "no_route")
             self._errors.refuse(datagram.destination, datagram.source, now)
@@ -349,7 +350,7 @@ class Aodv:
             route.destination, route.seqno, back.destination, lifetime_ms, route.hops, acknowledge=route.hops == 1
         )
         self._reply(reply, back, now)
-        if gratuitous:
+        if gratuitous and (back.expiry >= now or not self._strict):
             lifetime_ms = ((back.expiry if back.expiry >= now else back.forgotten) - now) // MILLISECOND
             news = RouteReply(back.destination, back.seqno, route.destination, lifetime_ms, back.hops)
             self._reply(news, route, now)
@@ -459,7 +460,7 @@ class Aodv:
         if not settings.local_repair or datagram.source == self._node:
             return False
         if self._discovery.repairs(datagram.destination):
-            self._discovery.join_repair(datagram, now)
+            self._discovery.keep(datagram, now)
             return True
         route = self._table.find_active(datagram.destination, now)
         most = settings.max_repair_ttl if settings.max_repair_ttl is not None else settings.net_diameter * 3 // 10

@@ -65,7 +65,7 @@ class Discovery:
 
     def seek(self, datagram: Datagram, now: int) -> None:
         """Keep a datagram, and look for a route unless that is under way."""
-        self._keep(datagram, now)
+        self.keep(datagram, now)
         destination = datagram.destination
         if destination not in self.searches:
             self._begin(Search(destination, self._first_ttl(destination, now)), now)
@@ -89,13 +89,19 @@ class Discovery:
 
     def begin_repair(self, datagram: Datagram, route: Route, hops_back: int, now: int) -> None:
         """Look from here for the destination of a datagram whose route has just broken."""
-        self._keep(datagram, now)
+        self.keep(datagram, now)
         ttl = min(max(route.hops, hops_back // 2) + LOCAL_ADD_TTL, self._settings.net_diameter)
         self._begin(Search(route.destination, ttl, route.hops), now)
 
-    def join_repair(self, datagram: Datagram, now: int) -> None:
-        """Keep a datagram for whose destination a repair is under way."""
-        self._keep(datagram, now)
+    def keep(self, datagram: Datagram, now: int) -> None:
+        """Have a datagram wait for the search that is under way for its destination."""
+        expiry = now + self._timing.buffer_timeout
+        displaced = self.buffer.put(datagram, expiry)
+        if displaced is not None:
+            self._host.drop(displaced, "queue_full")  # the oldest, as in ns-3
+        if not self._buffer_watched:
+            self._buffer_watched = True
+            self._host.wake(expiry, self._clear_buffer)
 
     def end(self, route: Route, now: int) -> None:
         """There is a route: send what has waited for it, if anything has."""
@@ -183,15 +189,6 @@ class Discovery:
                 self.seek(datagram, now)
             else:
                 self._host.drop(datagram, "no_route")
-
-    def _keep(self, datagram: Datagram, now: int) -> None:
-        expiry = now + self._timing.buffer_timeout
-        displaced = self.buffer.put(datagram, expiry)
-        if displaced is not None:
-            self._host.drop(displaced, "queue_full")  # the oldest, as in ns-3
-        if not self._buffer_watched:
-            self._buffer_watched = True
-            self._host.wake(expiry, self._clear_buffer)
 
     def _clear_buffer(self, now: int) -> None:
         for datagram in self.buffer.take_expired(now):
