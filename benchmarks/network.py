@@ -1,7 +1,7 @@
 """What radio communication costs: robonet's `wifi` beside ns-3, on the RoboNetSim paper's workload, in one run.
 
 Both play the same walks and the same packets (section 5.1 of the paper: 50 robots on 500 x 500 m at 1 m/s, a fifth of
-them sending 5 packets of 64 bytes a second over UDP, AODV and 802.11a at 6 Mbit/s). ns-3 is the wheel from PyPI with
+them sending 5 packets of 64 bytes a second over UDP, AODV and 802.11a at 6 Mbit/s), with the same rules of AODV. ns-3 is the wheel from PyPI with
 its event loop in C++ and no traces written; `wifi` runs as in `robonet run`, with everything that a run records. They
 take turns, seed by seed, so that whatever else the machine does strikes both. A figure is CPU seconds of the
 simulation, without start-up, per simulated second; their ratio is the median over the turns. Delivery ratios stand
@@ -38,7 +38,7 @@ def main() -> int:
     for robots in options.robots:
         turns = []
         for seed in range(1, options.seeds + 1):
-            turns.append(_turn(robots, options.duration, seed, radio, with_ns3=not options.without_ns3))
+            turns.append(_turn(robots, options.duration, seed, radio, options.rules, with_ns3=not options.without_ns3))
             if not options.json:
                 print(_progress(robots, seed, turns[-1]), file=sys.stderr, flush=True)
         results.append(_result(robots, options.duration, turns))
@@ -55,14 +55,17 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--duration", type=float, default=20.0, metavar="S", help="simulated seconds (%(default)s)")
     parser.add_argument("--seeds", type=int, default=1, metavar="N", help="turns, of seeds 1..N (%(default)s)")
     parser.add_argument("--arp-filled", action="store_true", help="everyone knows everyone's hardware address")
+    parser.add_argument(
+        "--rules", choices=("ns3", "rfc3561"), default="ns3", help="AODV as ns-3 has it, or by the RFC (%(default)s)"
+    )
     parser.add_argument("--without-ns3", action="store_true", help="robonet alone, for sizes that ns-3 takes hours for")
     parser.add_argument("--json", action="store_true", help="print JSON")
     return parser.parse_args()
 
 
-def _turn(robots: int, duration_s: float, seed: int, radio: Radio, *, with_ns3: bool) -> dict[str, Any]:
+def _turn(robots: int, duration_s: float, seed: int, radio: Radio, rules: str, *, with_ns3: bool) -> dict[str, Any]:
     workload = paper_workload(robots, duration_s, seed)
-    ours = play(workload, radio, seed)
+    ours = play(workload, radio, seed, rules)
     if not with_ns3:
         return {"wifi": ours, "ns3": None}
     with tempfile.TemporaryDirectory(prefix="robonet-ns3-") as folder:

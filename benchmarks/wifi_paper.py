@@ -26,16 +26,18 @@ def main() -> int:
     parser.add_argument("--robots", type=int, nargs="+", default=[25, 50, 100], metavar="N", help="(%(default)s)")
     parser.add_argument("--seeds", type=int, default=10, metavar="N", help="seeds 1..N of each (%(default)s)")
     parser.add_argument("--arp-filled", action="store_true", help="without address resolution")
+    parser.add_argument("--rules", choices=("ns3", "rfc3561"), default="ns3", help="AODV's rules (%(default)s)")
     parser.add_argument("--out", type=Path, help="where to write (benchmarks/data/wifi_paper_workload*.json)")
     options = parser.parse_args()
-    out = options.out or DATA / f"wifi_paper_workload{'_arp_filled' if options.arp_filled else ''}.json"
+    name = f"wifi_paper_workload{'_arp_filled' if options.arp_filled else ''}"
+    out = options.out or DATA / f"{name}{'_rfc3561' if options.rules == 'rfc3561' else ''}.json"
     radio = Radio(arp_filled=options.arp_filled)
     command = shlex.join(["python", "benchmarks/wifi_paper.py", *sys.argv[1:]])
     result: dict[str, Any] = {"command": command, "robonet": __version__, "summary": [], "rows": []}
     for robots in sorted(options.robots):
         for seed in range(1, options.seeds + 1):
             workload = paper_workload(robots, SECONDS.get(robots, OTHER_SECONDS), seed)
-            row = play(workload, radio, seed)
+            row = play(workload, radio, seed, options.rules)
             hops = shortest_hops(workload, radio.range_m)
             row |= {"connected_share": float((hops > 0).mean()), "shortest_hops_mean": float(hops[hops > 0].mean())}
             result["rows"].append(row)

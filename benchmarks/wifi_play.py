@@ -14,7 +14,7 @@ from robonet.link.simulators import Setup, Transmissions
 from robonet.network.wifi.model import WifiNetwork
 from robonet.record.tables import Recorder, read_table
 from robonet.scenario.schema import Network
-from robonet.scenario.wifi import LogDistance, Propagation, Wifi
+from robonet.scenario.wifi import Aodv, LogDistance, Propagation, Wifi
 
 KINDS = {
     "RouteRequest": "rreq",
@@ -26,22 +26,21 @@ KINDS = {
 }
 
 
-def wifi_settings(radio: Radio) -> Wifi:
-    """The same radio in the words of a scenario."""
+def wifi_settings(radio: Radio, rules: str = "rfc3561") -> Wifi:
+    """The same radio in the words of a scenario; AODV by the RFC, or with ns-3's liberties."""
     law = LogDistance(exponent=radio.path_loss_exponent, reference_loss_db=radio.reference_loss_db)
     return Wifi(
         tx_power_dbm=radio.tx_power_dbm,
         propagation=Propagation(log_distance=law),
         arp=not radio.arp_filled,
         routing="aodv" if radio.aodv else "none",
+        aodv=Aodv(rules=rules, hello=radio.hello),
     )
 
 
-def play(workload: Workload, radio: Radio, seed: int, routing: str | None = None) -> dict[str, Any]:
+def play(workload: Workload, radio: Radio, seed: int, rules: str = "rfc3561") -> dict[str, Any]:
     """Play a workload with everything that a run writes; CPU seconds are those of the steps."""
-    settings = wifi_settings(radio)
-    if routing is not None:
-        settings = settings.model_copy(update={"routing": routing})
+    settings = wifi_settings(radio, rules)
     with tempfile.TemporaryDirectory() as folder:
         recorder = Recorder(Path(folder) / "tables")
         network = WifiNetwork(Network(model="wifi", wifi=settings), recorder)

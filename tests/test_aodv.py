@@ -476,6 +476,19 @@ def test_messages_to_a_neighbour_need_a_route_as_data_do(strict):
     assert [told for _, _, _, told, _ in team.said(RouteReplyAck, 0)] == [1]
 
 
+def test_nothing_is_told_of_a_source_that_cannot_be_reached():
+    r"""1 knows of a later break of its route to 0 than 0's RREQ, and has a route to 2 (found by random search)."""
+    team = Team(3, [(1, 2)], strict=True)
+    node = team.nodes[1]
+    node._table.add(2, 2, 2, SECOND).replace(2, 2, 7, SECOND)
+    broken = node._table.add(0, 2, 2, 0)
+    broken.replace(2, 2, 5, 0)
+    node._table.invalidate(broken, 0)
+    node.handle_message(RouteRequest(1, 2, 0, 0, 3, 1, unknown_seqno=True, gratuitous=True), 9, 5, 1)
+    team.run(SECOND // 2)
+    assert team.said(RouteReply) == []
+
+
 # --- broken links (section 6.11) -------------------------------------------------------------------------------
 
 
@@ -647,7 +660,6 @@ def test_whoever_cannot_be_answered_is_ignored_for_a_while():
 def test_missing_acknowledgements_are_noticed():
     team = Team(3, chain(3), strict=True, hello=True)
     team.run(SECOND)
-    team.transmit_of_acks = None
     node = team.nodes[1]
     node.handle_message(RouteRequest(1, 2, 0, 0, 1, unknown_seqno=True), 0, 1, team.now)
     team.nodes[0].handle_message = lambda *_: None

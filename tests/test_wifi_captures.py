@@ -213,7 +213,8 @@ def test_olsr_is_counted_alike(olsr):
         greetings = [frame for frame in capture.sent if frame.port == "698"]
         calls = [frame for frame in capture.sent if frame.port == "49152" and frame.ra == EVERYONE]
         assert len(greetings) > 1 and all(frame.destination == "255.255.255.255" for frame in greetings)
-        assert len(greetings) + len(calls) == olsr.radios[name]["broadcast_frames"]
+        questions = [frame for frame in capture.sent if frame.arp == "1"]
+        assert len(greetings) + len(calls) + len(questions) == olsr.radios[name]["broadcast_frames"]
         assert len(calls) == (olsr.summary["broadcasts"]["sent"] if name == "base" else 0)
         kinds = dissect(capture.path, "olsr.message_type", where="olsr")
         assert len(kinds) == sum(frame.port == "698" for frame in capture.frames)

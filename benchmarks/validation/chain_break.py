@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robonet.record.tables import Recorder
-from robonet.scenario.wifi import Captures
+from robonet.scenario.wifi import Aodv, Captures
 
 from .stage import NS_PER_S, Team, line, settings
 
@@ -50,12 +50,17 @@ class Outcome(NamedTuple):
     """When answers to pings arrived, in seconds."""
 
 
-def run(seed: int) -> Outcome:
+def run(seed: int, rules: str = "ns3") -> Outcome:
     """Ten seconds of it."""
     with tempfile.TemporaryDirectory(prefix="robonet-validation-") as folder:
         recorder = Recorder(Path(folder) / "tables")
         wifi = settings(
-            tx_power_dbm=None, range_m=RANGE_M, arp=True, routing="aodv", captures=Captures(prefix="c", format="802.11")
+            tx_power_dbm=None,
+            range_m=RANGE_M,
+            arp=True,
+            routing="aodv",
+            aodv=Aodv(rules=rules),
+            captures=Captures(prefix="c", format="802.11"),
         )
         team = Team(wifi, line(NODES, SPACING_M), seed, recorder)
         replies = _ping(team)

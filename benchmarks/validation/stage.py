@@ -98,6 +98,18 @@ class Radios:
         self.medium.enqueue(node, self._handle, to, size, self.rate, now)
         self._handle += 1
 
+    def answer_at(self, mbps: float) -> None:
+        """Have data acknowledged at another rate than the highest mandatory one."""
+        rates = self.medium.air.levels[state.RATES :].tolist()
+        self.medium.air.radio[state.ANSWERS + self.rate] = rates.index(mbps)
+
+    def receivers(self, until: int) -> list[int]:
+        """Go on up to a time; who received a frame meanwhile, once for each."""
+        heard = []
+        while self.medium.advance(until):
+            heard += [node for kind, node, *_ in self.medium.take_calls() if kind == state.RECEIVED]
+        return heard
+
     def saturate(self, flows: Sequence[tuple[int, int]], payload: int, seconds: float, overhead: int) -> Share:
         """Senders of (sender, receiver) always have something to say."""
         to, size, medium = dict(flows), payload + overhead, self.medium
