@@ -4,6 +4,7 @@ A kernel may call kernels of other files, and numba looks only at a kernel's own
 cached code is still good. So the cache is kept under a name made from all of them: whatever changes, it is anew.
 """
 
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from hashlib import blake2b
@@ -28,7 +29,7 @@ def bare_kernel(function: Function) -> Function:
 
 def _compiled(function: Function, options: dict[str, Any]) -> Function:
     chosen = config.CACHE_DIR
-    config.CACHE_DIR = chosen or _cache_folder()
+    config.CACHE_DIR = _cache_folder(chosen)
     try:
         return cast(Function, numba.njit(cache=True, **options)(function))
     except RuntimeError:  # there is no place to keep a cache, e.g. a read-only install without a home
@@ -38,19 +39,21 @@ def _compiled(function: Function, options: dict[str, Any]) -> Function:
 
 
 @cache
-def _cache_folder() -> str:
-    """A folder for this state of the sources; nothing, which leaves it to numba, where none can be made."""
+def _cache_folder(chosen: str) -> str:
+    """A folder for this state of the kernels, where numba was told or beside the sources.
+
+    Nothing, which leaves the place to numba, where none can be made.
+    """
     package = Path(__file__).parent
     stamp = blake2b(digest_size=8)
     for path in sorted(package.rglob("*.py")):
         source = path.read_bytes()
         if b"robonet.kernels" in source:
             stamp.update(source)
-    folder = package / "__pycache__" / f"kernels-{stamp.hexdigest()}"
+    folder = Path(chosen or package / "__pycache__") / f"kernels-{stamp.hexdigest()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / "writable"
-        probe.touch()
+        with tempfile.TemporaryFile(dir=folder):
+            return str(folder)
     except OSError:
-        return str(folder) if any(folder.glob("*/*.nbi")) else ""  # a read-only copy may be warm
-    return str(folder)
+        return ""
