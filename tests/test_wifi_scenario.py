@@ -9,6 +9,7 @@ from robonet.errors import ScenarioError
 from robonet.network.wifi.airtime import STANDARDS
 from robonet.network.wifi.model import LARGEST_PAYLOAD_BYTES as LARGEST_IN_THE_MODEL
 from robonet.plugins import ROUTING
+from robonet.record.tables import read_table
 from robonet.scenario import parse_scenario
 from robonet.scenario.wifi import MATERIALS
 from robonet.scenario.wifi_checks import BANDWIDTH_HZ, CW_MIN, LARGEST_PAYLOAD_BYTES, MHZ, RATES_MBPS, ROUTINGS
@@ -88,3 +89,22 @@ def test_a_good_run_warns_of_nothing(tmp_path):
     summary = run_json(path, "--out", tmp_path / "out")
     assert summary["warnings"] == []
     assert summary["radios"]["messages"]["hello"] > 0
+
+
+def test_a_fixed_range_may_differ_from_robot_to_robot(tmp_path):
+    """far0 (30 m) -- 20 m -- near0 (10 m): one hears, the other does not."""
+    path = tmp_path / "ranges.yaml"
+    path.write_text("""
+robonet: 1
+name: ranges
+duration_s: 2
+robots:
+  - {name: far, place: {at_m: [[-10, 0]]}, radio: {range_m: 30}, controller: beacon}
+  - {name: near, place: {at_m: [[10, 0]]}, controller: beacon}
+arena: {size_m: [40, 40]}
+network: {model: wifi, wifi: {propagation: {range: {range_m: 10}}, routing: none}}
+""")
+    summary = run_json(path, "--out", tmp_path / "out")
+    heard = read_table(tmp_path / "out" / "tables" / "receptions")
+    assert set(heard["source"]) == {"far"} and set(heard["receiver"]) == {"near"}
+    assert summary["broadcasts"]["receptions"] == len(heard["packet"]) > 0

@@ -176,7 +176,7 @@ def chain_delays(
     is_aodv = routing == "aodv"
     team = Team(settings(routing=routing, arp=is_aodv, aodv=Aodv(hello=hello, rules=rules)), _chain(hops), seed)
     sends = [(round((5.0 + k / rate_hz) * NS_PER_S), 0, hops, payload) for k in range(packets)]
-    arrivals = team.run(sends[-1][0] + NS_PER_S, sends)
+    arrivals = team.run(sends[-1][0] + 2 * NS_PER_S, sends)
     delays = {arrival.packet: (arrival.time - sends[arrival.packet][0]) / 1e6 for arrival in arrivals}
     return Delays(delays.get(0), float(np.median(list(delays.values()) or [np.inf])), len(delays))
 

@@ -16,7 +16,7 @@ from .stage import line, poisson_sends
 
 SPACING_M = 40.0
 SECONDS = 40.0
-SEEDS = (1, 2, 3)
+SEEDS = tuple(range(1, 11))
 LOADS_MBPS = (0.25, 0.5, 1.0, 1.5)
 PAYLOAD_BYTES = 1000
 

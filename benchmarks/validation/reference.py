@@ -185,7 +185,7 @@ HIDDEN_POISSON_LONG = {
     (1.0, True): (2.0211, 0.1396),
     (1.5, True): (3.0109, 0.2599),
 }
-"""By load and RTS: goodput and collision probability over three runs of 40 s (ns3_hidden.py).
+"""By load and RTS: goodput and collision probability over ten runs of 40 s (ns3_hidden.py).
 
 Of 20 runs of 20 s with 0.5 Mbit/s and without RTS, ns-3's collision probability was between .319 and .382: the
 single run of `HIDDEN`, .282, is not typical, which is why collisions are held against these.
@@ -221,7 +221,7 @@ AIRTIME_MS = {64: 0.196, 1000: 1.444}
 
 
 def steady_latency_ms(hops: int, payload: int) -> float:
-    """A route and all addresses known, nobody else: DIFS, a frame, and for each further hop SIFS, ACK, DIFS, a frame."""
+    """Route and addresses known, nobody else: DIFS and a frame, and for each further hop SIFS, ACK, DIFS, a frame."""
     return 0.034 + AIRTIME_MS[payload] + (hops - 1) * (0.094 + AIRTIME_MS[payload])
 
 
@@ -269,7 +269,7 @@ _ARP_S = 0.009 + 0.001
 """ARP's, 0 to 9 ms, and its two frames."""
 _FLOOD_S = 3 * _JITTER_S
 """A RREQ over three hops."""
-_ANSWER_S = 2 * _ARP_S + _ARP_S
+_ANSWER_S = 3 * _ARP_S
 """A RREP over three hops."""
 _BACKOFF_S = 9e-6 * sum((31, 63, 127, 255, 511, 1023)) + 0.001
 """All backoffs of six retries at most."""

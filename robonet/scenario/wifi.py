@@ -1,6 +1,6 @@
 """The `wifi` section of a scenario: radios, the space between them, medium access, and routing."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -281,6 +281,12 @@ class Captures(Section):
     """Bare frames, or with rate, channel and signal strength in front."""
     nodes: tuple[str, ...] | Literal["all"] = "all"
     """Whose captures are written."""
+
+    @field_validator("format", mode="before")
+    @classmethod
+    def _name(cls, given: Any) -> Any:
+        """A standard's name that YAML takes for a number."""
+        return "802.11" if given == 802.11 else given
 
 
 class Wifi(Section):

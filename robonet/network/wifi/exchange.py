@@ -13,6 +13,8 @@ from robonet.network.wifi.reception import answer_time, begin, time_on_air
 from robonet.network.wifi.state import (
     ACCEPTED,
     ACCESS,
+    ACCESS_DUE,
+    ACCESS_TIMER,
     ACK,
     ACK_BYTES,
     AIRTIME,
@@ -28,8 +30,8 @@ from robonet.network.wifi.state import (
     CALL_NODE,
     CALL_PEER,
     CALL_QUEUE,
+    CALL_SENDS,
     CALL_SIGNAL,
-    CALL_TRIES,
     CALLS,
     CTS,
     CTS_BYTES,
@@ -90,6 +92,7 @@ from robonet.network.wifi.state import (
     RTS_BYTES,
     RTS_THRESHOLD,
     SENDING,
+    SENDS,
     SENT_BROADCAST,
     SENT_CONTROL,
     SENT_DATA,
@@ -110,6 +113,8 @@ from robonet.network.wifi.state import (
 )
 
 NO_ROOM, QUEUE_FULL, TAKEN = -2, -1, 0
+MOST_EXPIRED = 32
+"""Frames thrown away at a time: each makes a call, and there is room for so many."""
 
 
 @bare_kernel
@@ -129,6 +134,7 @@ def enqueue(air: Air, node: int, handle: int, to: int, size: int, rate: int, now
     jobs[job, JOB_RATE] = rate
     jobs[job, EXPIRES] = now + air.radio[LIFETIME]
     jobs[job, TRIES] = 0
+    jobs[job, SENDS] = 0
     jobs[job, NEXT] = NOBODY
     jobs[job, ACCEPTED] = 0
     jobs[job, NUMBERED] = NOBODY
@@ -148,11 +154,13 @@ def enqueue(air: Air, node: int, handle: int, to: int, size: int, rate: int, now
 
 @bare_kernel
 def drop_expired(air: Air, node: int, now: int) -> None:
-    """Throw away frames that have waited too long; the one being sent stays."""
+    """Throw away frames that have waited too long, some at a time; the one being sent stays."""
     mac, jobs = air.mac, air.jobs
     if mac[node, ACCESS] == GRANTED:
         return
-    while mac[node, QUEUED] > 0 and jobs[mac[node, HEAD], EXPIRES] <= now:
+    for _ in range(MOST_EXPIRED):
+        if mac[node, QUEUED] == 0 or jobs[mac[node, HEAD], EXPIRES] > now:
+            break
         call(air, LOST_LIFETIME, node, mac[node, HEAD], jobs[mac[node, HEAD], TO], 0.0)
         dequeue(air, node, now)
 
@@ -184,7 +192,7 @@ def call(air: Air, kind: int, node: int, job: int, peer: int, signal: float) -> 
     air.calls[place, CALL_NODE] = node
     air.calls[place, CALL_HANDLE] = air.jobs[job, HANDLE]
     air.calls[place, CALL_PEER] = peer
-    air.calls[place, CALL_TRIES] = air.jobs[job, TRIES]
+    air.calls[place, CALL_SENDS] = air.jobs[job, SENDS]
     air.calls[place, CALL_SIGNAL] = as_steps(signal)
     if kind == RECEIVED:
         air.calls[place, CALL_QUEUE] = air.jobs[job, HEAD_AT] - air.jobs[job, QUEUED_AT]
@@ -202,6 +210,9 @@ def grant(air: Air, node: int, now: int) -> None:
     drop_expired(air, node, now)
     if mac[node, QUEUED] == 0:
         release(air.mac, air.radio, air.agenda, node, now)
+        return
+    if jobs[mac[node, HEAD], EXPIRES] <= now:  # there are more of them: come back for the rest
+        push(air.agenda, air.radio, now, ACCESS_DUE, node, mac[node, ACCESS_TIMER])
         return
     mac[node, ACCESS] = GRANTED
     job = mac[node, HEAD]
@@ -247,12 +258,14 @@ def send(air: Air, node: int, kind: int, to: int, job: int, rate: int, size: int
     air.mac[node, AIRTIME] += duration
     if kind != DATA:
         air.mac[node, SENT_CONTROL] += 1
-    elif to == EVERYONE:
-        air.mac[node, SENT_BROADCAST] += 1
     else:
-        air.mac[node, SENT_DATA] += 1
-        if air.jobs[job, TRIES] > 0:
-            air.mac[node, RETRIES] += 1
+        air.jobs[job, SENDS] += 1
+        if to == EVERYONE:
+            air.mac[node, SENT_BROADCAST] += 1
+        else:
+            air.mac[node, SENT_DATA] += 1
+            if air.jobs[job, SENDS] > 1:
+                air.mac[node, RETRIES] += 1
     if air.radio[LOGS]:
         note(air, node, node, now, 0.0)
     begin(air, node, now)
@@ -275,9 +288,11 @@ def note(air: Air, node: int, sender: int, time: int, signal: float) -> None:
         job = mac[sender, JOB]
         log[place, LOG_HANDLE] = air.jobs[job, HANDLE]
         log[place, LOG_SEQUENCE] = air.jobs[job, NUMBERED]
-        log[place, LOG_RETRY] = air.jobs[job, TRIES]
+        log[place, LOG_RETRY] = air.jobs[job, SENDS] - 1
     else:
         log[place, LOG_HANDLE] = NOBODY
+        log[place, LOG_SEQUENCE] = 0
+        log[place, LOG_RETRY] = 0
     log[place, LOG_SIGNAL] = as_steps(signal)
     air.radio[LOGGED] += 1
 
@@ -289,6 +304,7 @@ def sent(air: Air, node: int, now: int) -> None:
     kind = air.mac[node, KIND]
     if kind == DATA and air.mac[node, RECEIVER] == EVERYONE:
         call(air, DONE, node, mac[node, HEAD], EVERYONE, 0.0)
+        air.radio[URGENT] = 1  # perhaps nobody has heard it: then this is its end
         dequeue(air, node, now)
         release(air.mac, air.radio, air.agenda, node, now)
     elif kind in (DATA, RTS):

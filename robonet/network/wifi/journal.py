@@ -8,6 +8,7 @@ from robonet.record.tables import Recorder, Table
 
 PORT = 49152
 IP_AND_UDP_BYTES = 28
+MOST_GROUP_PACKETS = 65_536
 
 
 class _Journey:
@@ -29,6 +30,8 @@ class Journal:
         self._ledger = ledger
         self._flows = flows
         self._journeys: dict[int, _Journey] = {}
+        self._group_receivers: dict[int, set[int]] = {}
+        """Who has had each of the latest packets to groups."""
         self._hops: Table | None = None
         if recorder is not None:
             columns = {
@@ -53,6 +56,16 @@ class Journal:
         if self._flows is not None:
             size = packet.size + IP_AND_UDP_BYTES
             self._flows.sent(packet.source, packet.destination, PORT, PORT, packet.time, size)
+
+    def _is_repeated(self, packet: Packet, receiver: int) -> bool:
+        """Whether a member of a group has had a packet before: copies may part ways here, too."""
+        heard = self._group_receivers.setdefault(packet.number, set())
+        if receiver in heard:
+            return True
+        heard.add(receiver)
+        while len(self._group_receivers) > MOST_GROUP_PACKETS:
+            del self._group_receivers[next(iter(self._group_receivers))]
+        return False
 
     def refuse(self, packet: Packet, now: int) -> None:
         """It is longer than a frame carries; nobody else is to be told of packets to many."""
@@ -90,6 +103,8 @@ class Journal:
                 return
             journey.is_delivered = True
             self._write_hops(datagram)
+        elif packet.group is not None and self._is_repeated(packet, receiver):
+            return
         self._ledger.delivered(packet, receiver, now, datagram.hops, signal_dbm)
         if self._flows is not None:
             size, delay = packet.size + IP_AND_UDP_BYTES, now - packet.time

@@ -14,6 +14,7 @@ from robonet.network.wifi.airtime import Standard
 from robonet.network.wifi.contention import arm, count_down
 from robonet.network.wifi.error_rates import bit_survival_table, log_survival
 from robonet.network.wifi.exchange import (
+    MOST_EXPIRED,
     NO_ROOM,
     QUEUE_FULL,
     enqueue,
@@ -79,7 +80,7 @@ class Medium:
     ) -> None:
         nodes = len(names)
         self._links = links
-        self._room = 2 * nodes + 64
+        self._room = 2 * nodes + 2 * MOST_EXPIRED + 64
         """Events and calls that one event can make."""
         radio = np.zeros(state.RADIO_COLUMNS, dtype=np.int64)
         levels = np.zeros(state.LEVELS)
@@ -123,6 +124,8 @@ class Medium:
 
     def enqueue(self, node: int, handle: int, to: int, size: int, rate: int, now: int) -> int:
         """Hand a frame of `size` bytes to a node's radio; QUEUE_FULL if it is lost."""
+        if self.air.radio[CALLS] + 2 * self._room > len(self.air.calls):
+            self._more_calls()
         answer = _enqueue(node, handle, to, size, rate, now, *self.air)
         if answer == NO_ROOM:
             self._more_jobs()
@@ -195,6 +198,10 @@ class Medium:
         jobs[-1, state.NEXT] = NOBODY
         self.air.radio[state.FREE_JOB] = len(old)
         self.air = self.air._replace(jobs=jobs)
+
+    def _more_calls(self) -> None:
+        calls = self.air.calls
+        self.air = self.air._replace(calls=np.concatenate((calls, np.zeros_like(calls))))
 
     def _more_events(self) -> None:
         agenda = self.air.agenda

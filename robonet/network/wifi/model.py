@@ -24,7 +24,7 @@ from robonet.network.wifi.medium import Medium
 from robonet.network.wifi.propagation import LinkTable, Obstacles, PathLoss
 from robonet.network.wifi.routing.core import Datagram, Routing
 from robonet.network.wifi.routing.simple import Flooding, SingleHop, Static
-from robonet.network.wifi.settings import rate_numbers, transmit_powers_dbm
+from robonet.network.wifi.settings import ranges_m, rate_numbers, transmit_powers_dbm
 from robonet.network.wifi.state import DONE, LOST_LIFETIME, LOST_RETRIES, RECEIVED
 from robonet.record.flows import COLUMNS, FlowTable
 from robonet.record.folder import FLOWS
@@ -59,7 +59,9 @@ class WifiNetwork:
         frequency = settings.frequency_mhz or self.standard.frequency_mhz
         path_loss = PathLoss(settings, frequency)
         powers = transmit_powers_dbm(settings, path_loss, setup.nodes)
-        self.links = LinkTable(settings, setup.seed, path_loss, powers, Obstacles(setup.obstacles, settings.materials))
+        obstacles = Obstacles(setup.obstacles, settings.materials)
+        ranges = ranges_m(path_loss, setup.nodes)
+        self.links = LinkTable(settings, setup.seed, path_loss, powers, obstacles, ranges)
         has_captures = settings.captures is not None and self._recorder is not None
         self.medium = Medium(settings, self.standard, setup.seed, self.names, self.links, logs=has_captures)
         self.ledger = Ledger(setup, self._recorder)
@@ -151,13 +153,14 @@ class WifiNetwork:
                 self.signal_dbm = NO_SIGNAL
                 loop.step()
             else:
+                self._handle_calls()  # what could wait
                 return
 
     def _handle_calls(self) -> None:
         now, items, hosts, frames, routings = self.now, self._items, self.hosts, self._frames, self._routings
         if self._captures is not None:
             self._captures.write(self.medium.take_log(), self._items)
-        for kind, node, handle, peer, tries, signal, queue_ns, access_ns, air_ns in self.medium.take_calls():
+        for kind, node, handle, peer, sends, signal, queue_ns, access_ns, air_ns in self.medium.take_calls():
             if kind == RECEIVED:
                 item = items[handle]
                 if item.kind == CONTROL:  # most of what is ever received, hence straight to where it goes
@@ -167,16 +170,16 @@ class WifiNetwork:
                     hosts[node].handle_frame(item, peer, (node, now, queue_ns, access_ns, air_ns), now)
             elif kind == DONE:
                 item = items.pop(handle)
-                frames[type(item.content)] += tries + 1
+                frames[type(item.content)] += sends
                 hosts[node].handle_done(item, now)
             elif kind == LOST_RETRIES:
                 item = items.pop(handle)
-                frames[type(item.content)] += tries
+                frames[type(item.content)] += sends
                 hosts[node].handle_lost(item, now)
             else:
                 assert kind == LOST_LIFETIME
                 item = items.pop(handle)
-                frames[type(item.content)] += tries
+                frames[type(item.content)] += sends
                 hosts[node].handle_expired(item)
 
     def _send(self, packet: Packet) -> None:

@@ -145,7 +145,15 @@ def obstruction_db(
 class LinkTable:
     """Who is reached by whom and how strongly, in compressed rows; those that may decode a sender come first."""
 
-    def __init__(self, settings: Wifi, seed: int, path_loss: PathLoss, tx_dbm: Floats, obstacles: Obstacles) -> None:
+    def __init__(
+        self,
+        settings: Wifi,
+        seed: int,
+        path_loss: PathLoss,
+        tx_dbm: Floats,
+        obstacles: Obstacles,
+        ranges_m: Floats | None = None,
+    ) -> None:
         nodes = len(tx_dbm)
         self._path_loss = path_loss
         self._tx_mw = 10 ** (tx_dbm / 10)
@@ -164,6 +172,9 @@ class LinkTable:
             if power not in by_power:
                 by_power[power] = path_loss.reach_m(power - least_dbm + 3.0 * self._sigma_db, HIGHEST_M)
         self._reach_m = np.array([by_power[power] for power in tx_dbm.tolist()])
+        if path_loss.kind == RANGE and ranges_m is not None:
+            self._reach_m = ranges_m
+            path_loss.numbers[0] = ranges_m.max(initial=0.0)
         self._skin_m = SKIN * float(self._reach_m.min()) if nodes else 0.0
         self._lists = NeighbourLists(self._reach_m + 2 * self._skin_m)
         self._listed_m: Floats | None = None
@@ -182,13 +193,13 @@ class LinkTable:
         self._positions_m = positions_m.copy()
         self.version += 1
         self._list_again(positions_m)
-        shadows = 10 ** (self.shadows_db(positions_m) / 10)
+        field = self.field_at(positions_m)
         near = np.empty(len(self._lists.nodes), dtype=np.int64)
         powers = np.empty(len(near))
         solid = self._obstacles
         found = _fill(
             positions_m, self._lists.offsets, self._lists.nodes, self._path_loss.kind, self._path_loss.numbers,
-            self._tx_mw, self._reach_m, self._least_mw, self._detect_mw, shadows,
+            self._tx_mw, self._reach_m, self._least_mw, self._detect_mw, field, self._sigma_db, self._spacing_m,
             solid.starts, solid.corners, solid.disks, solid.losses, self.offsets, self.heard, near, powers,
         )  # fmt: skip
         self.near, self.powers = near[:found], powers[:found]
@@ -210,16 +221,40 @@ class LinkTable:
         places = np.repeat(starts - offsets[:-1], self.heard) + np.arange(offsets[-1])
         return offsets, self.near[places], self.powers[places]
 
-    def shadows_db(self, positions_m: Floats) -> Floats:
-        """Each place's share of the shadowing: a link has the sum of those of its two ends, over root two.
-
-        So it is the same both ways, changes over the correlation distance, and links that share an end are correlated
-        by a half, as is usual for site-to-site correlation. Normal numbers on a lattice, blended with weights whose
-        squares sum to one.
-        """
+    def field_at(self, positions_m: Floats) -> Floats:
+        """The field that shadowing comes from, at each place: normal, with unit variance everywhere."""
         if self._sigma_db == 0.0:
             return np.zeros(len(positions_m))
-        return _blend(positions_m, self._lattice, self._spacing_m) * (self._sigma_db / math.sqrt(2))
+        return _blend(positions_m, self._lattice, self._spacing_m)
+
+
+@kernel
+def shadow_db(
+    sigma_db: float, spacing_m: float, x1: float, y1: float, x2: float, y2: float, field1: float, field2: float
+) -> float:
+    """Shadowing of a link: the sum of the field at its ends, scaled to the same deviation for any distance.
+
+    So it is the same both ways and changes over the correlation distance; links that share an end are correlated by
+    about a half, as is usual for site-to-site correlation.
+    """
+    correlation = _axis(x1 / spacing_m, x2 / spacing_m) * _axis(y1 / spacing_m, y2 / spacing_m)
+    return sigma_db * (field1 + field2) / np.sqrt(2.0 * (1.0 + correlation))
+
+
+@kernel
+def _axis(a: float, b: float) -> float:
+    """How much two places on a lattice's axis have in common: the correlation of a blend of neighbouring points."""
+    first, second = np.floor(a), np.floor(b)
+    u, v = a - first, b - second
+    if first == second:
+        shared = (1.0 - u) * (1.0 - v) + u * v
+    elif second == first + 1.0:
+        shared = u * (1.0 - v)
+    elif first == second + 1.0:
+        shared = v * (1.0 - u)
+    else:
+        shared = 0.0
+    return shared / np.sqrt(((1.0 - u) ** 2 + u * u) * ((1.0 - v) ** 2 + v * v))
 
 
 @kernel
@@ -252,7 +287,9 @@ def _fill(
     reach_m: Floats,
     least_mw: float,
     detect_mw: float,
-    shadows: Floats,
+    field: Floats,
+    sigma_db: float,
+    spacing_m: float,
     starts: Ints,
     corners: Floats,
     disks: Floats,
@@ -276,7 +313,10 @@ def _fill(
             square = dx * dx + dy * dy + dz * dz
             if square > farthest:
                 continue
-            power = tx_mw[i] * gain(kind, numbers, square, xyz[i, 2], xyz[j, 2]) * (shadows[i] * shadows[j])
+            power = tx_mw[i] * gain(kind, numbers, square, xyz[i, 2], xyz[j, 2])
+            if sigma_db > 0.0:
+                shadow = shadow_db(sigma_db, spacing_m, xyz[i, 0], xyz[i, 1], xyz[j, 0], xyz[j, 1], field[i], field[j])
+                power *= 10.0 ** (shadow / 10.0)
             if power >= least_mw and len(losses):
                 lost = obstruction_db(xyz[i, 0], xyz[i, 1], xyz[j, 0], xyz[j, 1], starts, corners, disks, losses)
                 power *= 10.0 ** (-lost / 10.0)

@@ -75,6 +75,7 @@ from robonet.network.wifi.state import (
     TIMEOUT_TIMER,
     TX_END,
     WAIT_END,
+    WORST,
     Air,
 )
 
@@ -108,6 +109,7 @@ def power_at(air: Air, link: int, sender: int, receiver: int) -> float:
 @bare_kernel
 def begin(air: Air, node: int, now: int) -> None:
     """A node starts to send the frame in its row."""
+    air.mac[node, MISSED] += air.mac[node, CANDIDATES]
     air.mac[node, CANDIDATES] = 0
     if air.mac[node, LOCKED] != NOBODY:
         air.mac[node, MISSED] += 1
@@ -126,6 +128,8 @@ def begin(air: Air, node: int, now: int) -> None:
             if air.mac[other, LOCKED] != NOBODY and air.levels[CAPTURE_RATIO] > 0.0:
                 _capture(air, other, power, now)
         air.phy[other, ENERGY] += power
+        if air.mac[other, LOCKED] != NOBODY:
+            air.phy[other, WORST] = max(air.phy[other, WORST], air.phy[other, ENERGY] - air.phy[other, LOCK_POWER])
         if power >= air.levels[DETECT_POWER]:
             if air.mac[other, SENDING] or air.mac[other, LOCKED] != NOBODY:
                 air.mac[other, MISSED] += 1
@@ -155,6 +159,7 @@ def _listen(air: Air, node: int, sender: int, power: float) -> None:
         for k in range(1, MOST_CANDIDATES):
             if air.phy[node, STRENGTH + k] < air.phy[node, STRENGTH + place]:
                 place = k
+        air.mac[node, MISSED] += 1
         if air.phy[node, STRENGTH + place] >= power:
             return
     air.mac[node, CANDIDATE + place] = sender
@@ -179,13 +184,12 @@ def detect(air: Air, sender: int, now: int) -> None:
                     air.phy[node, STRENGTH + k] > power or (air.phy[node, STRENGTH + k] == power and k < place)
                 ):
                     strongest = False
-            if (
-                strongest
-                and power / (air.levels[NOISE] + max(air.phy[node, ENERGY] - power, 0.0)) >= air.levels[DETECT_SNR]
-            ):
+            others = max(air.phy[node, ENERGY] - power, 0.0)
+            if strongest and power >= air.levels[DETECT_SNR] * (air.levels[NOISE] + others):
                 _lock(air, node, sender, power, now)
                 continue
             last = count - 1  # it is noise from now on
+            air.mac[node, COLLIDED if others > air.levels[NOISE] else FADED] += 1
             for k in range(place, last):
                 air.mac[node, CANDIDATE + k] = air.mac[node, CANDIDATE + k + 1]
                 air.phy[node, STRENGTH + k] = air.phy[node, STRENGTH + k + 1]
@@ -197,6 +201,7 @@ def detect(air: Air, sender: int, now: int) -> None:
 @bare_kernel
 def _lock(air: Air, node: int, sender: int, power: float, now: int) -> None:
     """Receive this frame and no other."""
+    air.mac[node, MISSED] += air.mac[node, CANDIDATES] - 1
     air.mac[node, CANDIDATES] = 0
     air.mac[node, LOCKED] = sender
     air.mac[node, LOCKED_AT] = now
@@ -205,6 +210,7 @@ def _lock(air: Air, node: int, sender: int, power: float, now: int) -> None:
     air.phy[node, LOCK_POWER] = power
     air.phy[node, HEADER_LOG] = 0.0
     air.phy[node, PAYLOAD_LOG] = 0.0
+    air.phy[node, WORST] = air.phy[node, ENERGY] - power
     if not air.mac[node, BUSY]:
         freeze(air.mac, air.radio, node, now)
     air.mac[node, NAV_TIMER] += 1  # something is coming: a NAV set by an RTS stays (10.3.2.4)
@@ -236,12 +242,18 @@ def settle(air: Air, node: int, now: int) -> None:
             chance = air.phy[node, HEADER_LOG]
             if chance < -1e-12 and uniform(air.mac, node) >= np.exp(chance):
                 air.mac[node, LOCKED] = NOBODY
-                air.mac[node, COLLIDED if interference > air.levels[NOISE] else FADED] += 1
+                _count_failure(air, node)
                 return
     covered = now - max(since, header_end)
     if covered > 0:
         rate = air.mac[sender, RATE]
         air.phy[node, PAYLOAD_LOG] += log_survival(rate, snr, covered * air.levels[RATES + rate] * 1e-3, air.tables)
+
+
+@bare_kernel
+def _count_failure(air: Air, node: int) -> None:
+    """A reception failed: by a collision if there ever was more interference than noise."""
+    air.mac[node, COLLIDED if air.phy[node, WORST] > air.levels[NOISE] else FADED] += 1
 
 
 @bare_kernel
@@ -256,7 +268,6 @@ def finish(air: Air, sender: int, now: int) -> int:
         if air.mac[node, LOCKED] != NOBODY:
             settle(air, node, now)
         if air.mac[node, LOCKED] == sender:
-            interference = air.phy[node, ENERGY] - air.phy[node, LOCK_POWER]
             air.mac[node, LOCKED] = NOBODY
             air.mac[node, RX_END] = now
             chance = air.phy[node, PAYLOAD_LOG]
@@ -270,7 +281,7 @@ def finish(air: Air, sender: int, now: int) -> int:
                     _respect(air, node, sender, now + duration, now)
             else:
                 air.mac[node, RX_BAD] = 1
-                air.mac[node, COLLIDED if interference > air.levels[NOISE] else FADED] += 1
+                _count_failure(air, node)
         air.phy[node, ENERGY] = max(air.phy[node, ENERGY] - power, 0.0)
         _sense(air, node, now)
     _sense(air, sender, now)
@@ -307,6 +318,7 @@ def move(air: Air, now: int) -> None:
             settle(air, node, now)
         air.phy[node, ENERGY] = 0.0
         air.phy[node, LOCK_POWER] = 0.0
+        air.mac[node, FADED] += air.mac[node, CANDIDATES]  # until they are found again
         air.mac[node, CANDIDATES] = 0
     for sender in range(nodes):
         if not air.mac[sender, SENDING]:
@@ -323,6 +335,7 @@ def move(air: Air, now: int) -> None:
                 and not air.mac[node, SENDING]
                 and air.mac[node, LOCKED] == NOBODY
             ):
+                air.mac[node, FADED] -= 1
                 _listen(air, node, sender, power)
     for node in range(nodes):
         if (

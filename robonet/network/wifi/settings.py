@@ -26,6 +26,11 @@ def transmit_power_dbm(settings: Wifi, path_loss: PathLoss, range_m: float | Non
     return settings.reception.minimum_rssi_dbm + path_loss.at(range_m or settings.range_m or DEFAULT_RANGE_M)
 
 
+def ranges_m(path_loss: PathLoss, nodes: list[Node]) -> Floats:
+    """How far each node reaches under a fixed range."""
+    return np.array([node.equipment.get("range_m", float(path_loss.numbers[0])) for node in nodes])
+
+
 def transmit_powers_dbm(settings: Wifi, path_loss: PathLoss, nodes: list[Node]) -> Floats:
     """That of each node; `radio.range_m` of a robot comes before the settings of all."""
     by_range: dict[float | None, float] = {}

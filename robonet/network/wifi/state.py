@@ -50,7 +50,8 @@ LOCK_POWER = 1
 HEADER_LOG = 2  # logarithm of the chance that the header has survived so far
 PAYLOAD_LOG = 3
 DECODED_POWER = 4  # row k: of the frame at hand, at the k-th node that decoded it
-STRENGTH = 5  # the first of the candidates' powers
+WORST = 5  # the strongest interference during the reception
+STRENGTH = 6  # the first of the candidates' powers
 PHY_COLUMNS = STRENGTH + 8
 
 # --- mac, the frame that a node has on the air -------------------------------------------------------------
@@ -80,7 +81,8 @@ ACCEPTED = 7  # whether the receiver has it already: more are duplicates
 NUMBERED = 8  # its sequence number, or NOBODY
 QUEUED_AT = 9
 HEAD_AT = 10  # when it became the next to be sent
-JOB_COLUMNS = 11
+SENDS = 11  # how often it was on the air; an RTS without answer is a try, too
+JOB_COLUMNS = 12
 
 # --- radio: what is the same for all, whole numbers -------------------------------------------------------
 NOW = 0
@@ -154,7 +156,7 @@ EVENT_COLUMNS = 5
 ACCESS_DUE, DETECT_DUE, END_DUE, REPLY_DUE, TIMEOUT_DUE, NAV_RESET_DUE = range(6)
 
 # --- calls: what concerns the layers above ----------------------------------------------------------------
-CALL_KIND, CALL_NODE, CALL_HANDLE, CALL_PEER, CALL_TRIES, CALL_SIGNAL, CALL_QUEUE, CALL_ACCESS, CALL_AIR = range(9)
+CALL_KIND, CALL_NODE, CALL_HANDLE, CALL_PEER, CALL_SENDS, CALL_SIGNAL, CALL_QUEUE, CALL_ACCESS, CALL_AIR = range(9)
 CALL_COLUMNS = 9
 SIGNAL_STEPS = 1000.0  # signals are written as thousandths of a dBm
 RECEIVED, DONE, LOST_RETRIES, LOST_LIFETIME = range(4)

@@ -5,6 +5,7 @@ Sequence numbers are 32 bits and wrap around (section 6.1).
 """
 
 import struct
+from collections.abc import Callable
 
 from robonet.network.wifi.addresses import address_of, node_at
 
@@ -283,7 +284,7 @@ def _decode_acknowledgement(data: bytes) -> RouteReplyAck:
     return RouteReplyAck()
 
 
-_DECODERS = {
+_DECODERS: dict[int, Callable[[bytes], AnyRoutingMessage]] = {
     REQUEST: _decode_request,
     REPLY: _decode_reply,
     ERROR: _decode_error,

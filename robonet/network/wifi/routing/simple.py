@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from robonet.clock import ns_from_s
+from robonet.clock import NS_PER_S, ns_from_s
 from robonet.network.wifi.routing.core import EVERYONE, Datagram, Host
 from robonet.scenario.wifi import Flooding as FloodingSettings
 
+MEMORY_NS = 30 * NS_PER_S
+"""How long a node knows what it has heard; no flood lasts longer."""
 BLOCK = 64
 """Random numbers drawn at a time: one by one they cost a microsecond each."""
 
@@ -74,15 +76,19 @@ class Flooding(SingleHop):
         self._max_hops = settings.max_hops
         self._rng = rng
         self._waits: list[int] = []
-        self._seen: set[tuple[int, int]] = set()
+        self._seen: dict[tuple[int, int], int] = {}
+        """Datagrams heard, and when: numbers come again after a while."""
 
     def handle_datagram(self, datagram: Datagram, sender: int, now: int) -> None:
         """Deliver, repeat, or recognise it."""
         key = (datagram.source, datagram.identification)
-        if key in self._seen:
+        if self._seen.get(key, -MEMORY_NS) + MEMORY_NS > now:
             self._host.drop(datagram, "lost")  # a copy that is not needed
             return
-        self._seen.add(key)
+        self._seen.pop(key, None)
+        self._seen[key] = now
+        while self._seen and next(iter(self._seen.values())) + MEMORY_NS <= now:
+            del self._seen[next(iter(self._seen))]
         if datagram.destination == self._node:
             self._host.deliver(datagram)
         elif datagram.hops >= self._max_hops:
