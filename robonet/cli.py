@@ -63,6 +63,13 @@ def _parser() -> argparse.ArgumentParser:
     output.add_argument("--quiet", action="store_true", help="print nothing but errors")
     output.add_argument("--json", action="store_true", help="print the summary as one JSON object")
 
+    compare = command("compare", _compare, "run a scenario under several network models and tell how they differ")
+    _scenario_options(compare)
+    compare.add_argument("--networks", required=True, metavar="A,B,...", help="models to compare, e.g. ideal,disk,wifi")
+    compare.add_argument("--seeds", type=int, default=5, metavar="N", help="seeds of each, from --seed on (default: 5)")
+    compare.add_argument("--out", type=Path, metavar="DIR", help="folder for the runs (default: runs/compare-NAME)")
+    compare.add_argument("--json", action="store_true", help="print one JSON object")
+
     check = command("check", _check, "parse and explain a scenario; runs nothing, not even your code")
     _scenario_options(check, optional=True)
     check.add_argument("--schema", action="store_true", help="print the JSON Schema of scenarios")
@@ -181,6 +188,36 @@ def _run(options: argparse.Namespace) -> int:
     if verdict.message:
         print(f"error: {verdict.message}", file=sys.stderr)  # noqa: T201
     return verdict.exit_code
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from robonet.console import comparison_progress, comparison_table
+    from robonet.experiments.compare import compare
+
+    if options.network is not None:
+        raise UserError("--network is for `robonet run`; here --networks names them all")
+    if options.seeds < 1:
+        raise UserError("--seeds must be at least 1")
+    first = _loaded(options).scenario
+
+    def load(network: str, seed: int) -> Any:
+        options.network, options.seed = network, seed
+        return _loaded(options)
+
+    networks = [name.strip() for name in options.networks.split(",") if name.strip()]
+    if not networks:
+        raise UserError("--networks names no model; try: robonet list networks")
+    out = options.out or Path("runs") / f"compare-{first.name}"
+    seeds = list(range(first.seed, first.seed + options.seeds))
+    with comparison_progress(Console(stderr=True)) as on_run:
+        found = compare(load, networks, seeds, out, on_run)
+    if options.json:
+        print(json.dumps(found.as_json()))  # noqa: T201
+    else:
+        Console().print(comparison_table(found))
+    return EXIT_DONE
 
 
 def _check(options: argparse.Namespace) -> int:

@@ -10,7 +10,9 @@ from rich.panel import Panel
 from rich.table import Table
 
 from robonet.clock import ns_from_s
+from robonet.experiments.compare import MEASURES
 from robonet.plugins import FAMILIES
+from robonet.record.statistics import Interval
 from robonet.scenario import LoadedScenario
 from robonet.scenario.schema import Robots, Station
 
@@ -164,6 +166,39 @@ def _behaviour(member: Robots | Station) -> str:
     if isinstance(member, Robots) and member.motion is not None:
         return "motion " + next(name for name, value in member.motion if value is not None)
     return "stands still"
+
+
+def comparison_table(comparison: Any) -> Table:
+    """Network models side by side, with 95 % intervals."""
+    seeds = comparison.seeds
+    span = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
+    caption = "mean ± 95 % confidence interval" + "".join(f"; {note}" for note in comparison.notes)
+    table = Table(title=f"[bold]{comparison.scenario}[/], {span}", caption=escape(caption))
+    table.add_column("network", style="bold")
+    for measure in MEASURES:
+        table.add_column(f"{measure.name} {measure.unit}".strip(), justify="right")
+    for network, intervals in comparison.intervals.items():
+        table.add_row(escape(network), *(_interval(intervals[measure.name]) for measure in MEASURES))
+    return table
+
+
+def _interval(interval: Interval) -> str:
+    spread = "" if interval.half_width is None else f" ± {number(interval.half_width, digits=2)}"
+    return number(interval.mean) + spread
+
+
+@contextmanager
+def comparison_progress(console: Console) -> Iterator[Any]:
+    """A line that says which run is going on."""
+    if not console.is_terminal:
+        yield lambda *_: None
+        return
+    with console.status("starting") as status:
+
+        def update(network: str, seed: int, done: int, total: int) -> None:
+            status.update(f"run {done + 1} of {total}: {network}, seed {seed}")
+
+        yield update
 
 
 def family_table(family: str) -> Table:

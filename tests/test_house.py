@@ -18,6 +18,7 @@ MAY_IMPORT = {
     "robots": {"scenario", "link", "record"},
     "network": {"scenario", "link", "record"},
     "swarm": {"robots"},
+    "experiments": {"scenario", "record", "runs"},
 }
 """Rooms, and the rooms each may know besides the shared furniture at the top level."""
 

@@ -176,14 +176,14 @@ HIDDEN = (
 """Saturated rows are means of two runs, Poisson rows are single runs of 20 s; the last two senders hear each other."""
 
 HIDDEN_POISSON_LONG = {
-    (0.25, False): (0.5043, 0.1812),
-    (0.5, False): (0.9974, 0.3647),
-    (1.0, False): (1.8968, 0.5821),
-    (1.5, False): (2.1642, 0.6813),
-    (0.25, True): (0.5058, 0.0131),
-    (0.5, True): (1.0103, 0.0431),
-    (1.0, True): (2.0211, 0.1396),
-    (1.5, True): (3.0109, 0.2599),
+    (0.25, False): (0.5020, 0.1838),
+    (0.5, False): (0.9953, 0.3603),
+    (1.0, False): (1.8885, 0.5794),
+    (1.5, False): (2.1560, 0.6825),
+    (0.25, True): (0.5033, 0.0140),
+    (0.5, True): (1.0072, 0.0467),
+    (1.0, True): (2.0092, 0.1409),
+    (1.5, True): (3.0143, 0.2651),
 }
 """By load and RTS: goodput and collision probability over ten runs of 40 s (ns3_hidden.py).
 
