@@ -93,8 +93,8 @@ which makes collisions more likely by a few hundredths than they are (n = 20: .4
 Who has just succeeded may go on at once with a backoff of 0, which the equations above contain. After a collision
 everyone waits a DIFS, or everyone an EIFS, while in truth that depends on whether a receiver took up one of the
 frames. And frames that collide are lost: where stations are at different distances, some get through nevertheless. 50
-stations on a circle of 5 m have 4 to 5 % more at 6 Mbit/s than Bianchi says, with ns-3 as with `wifi`, which is why
-all stations are in one place above.
+stations on a circle of 5 m had 5 % more at 6 Mbit/s than Bianchi says with ns-3, and 3 to 4 % with `wifi` (one run
+each), which is why all stations are in one place above.
 """
 
 

@@ -65,7 +65,7 @@ class Physical(NamedTuple):
     setup: bianchi.Setup
     seconds: float
     has_eifs: bool
-    """Whether collided frames are lost for good, as the EIFS variant assumes; at 6 and 12 Mbit/s some are decoded."""
+    """Whether the EIFS variant is compared too; not at 6 Mbit/s, where collided frames may be decoded."""
 
     @property
     def name(self) -> str:

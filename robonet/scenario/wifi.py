@@ -137,6 +137,8 @@ class Reception(Section):
     """Signals below this do not exist for a radio, not even as interference."""
     carrier_sense_dbm: Decibels = -82.0
     """Energy of frames, decoded or not, from which on the medium counts as busy; -62 to hear only what is decoded."""
+    error_rates: Literal["simulated", "nist"] = "simulated"
+    """OFDM's, from link simulations in white noise (ns-3's default), or by the NIST bound, which is more cautious."""
     capture_db: NonNegative | None = None
     """A frame stronger by this takes over from one whose preamble is still being received; `null`: never."""
 

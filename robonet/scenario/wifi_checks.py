@@ -14,7 +14,7 @@ RATES_MBPS = {
 }
 CW_MIN = {"802.11a": 15, "802.11b": 31, "802.11g": 15}
 MHZ = {"802.11a": 5180.0, "802.11b": 2412.0, "802.11g": 2412.0}
-BANDWIDTH_HZ = {"802.11a": 20e6, "802.11b": 22e6, "802.11g": 20e6}
+BANDWIDTH_HZ = {"802.11a": 20e6, "802.11b": 20e6, "802.11g": 20e6}
 ROUTINGS = ("aodv", "olsr", "anthocnet", "flooding", "static", "shortest-path", "none")
 LARGEST_PAYLOAD_BYTES = 2304 - 8 - 20 - 8
 """An 802.11 frame carries 2304 bytes; LLC, IPv4 and UDP take their share."""

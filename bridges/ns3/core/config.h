@@ -20,6 +20,7 @@ struct Config
     std::string channel;             // as WifiPhy::ChannelSettings wants it; empty: that of the standard
     std::vector<std::string> losses; // propagation loss models by name, the first one without dice
     std::string rateManager = "ns3::ConstantRateWifiManager";
+    std::string errorRates = "ns3::TableBasedErrorRateModel";
     bool hasCapture = false;
     bool usesArp = false;
     std::string routing = "none";
@@ -74,6 +75,8 @@ Parse(const std::string& text, Config& config)
             config.losses.push_back(Rest(words));
         else if (key == "rate_manager")
             words >> config.rateManager;
+        else if (key == "error_rates")
+            words >> config.errorRates;
         else if (key == "capture")
             words >> config.hasCapture;
         else if (key == "arp")

@@ -68,7 +68,7 @@ class Standard(NamedTuple):
 
 STANDARDS = {
     "802.11a": Standard("802.11a", OFDM_RATES, OFDM, 9_000, 16_000, 15, 16_000, 4_000, 0, 20e6, 5180.0),
-    "802.11b": Standard("802.11b", DSSS_RATES, DSSS, 20_000, 10_000, 31, 144_000, 48_000, 0, 22e6, 2412.0),
+    "802.11b": Standard("802.11b", DSSS_RATES, DSSS, 20_000, 10_000, 31, 144_000, 48_000, 0, 20e6, 2412.0),
     # In an independent network the slot stays long (9.4.1.4: Short Slot Time is 0 in an IBSS).
     "802.11g": Standard("802.11g", OFDM_RATES, OFDM, 20_000, 10_000, 15, 16_000, 4_000, 6_000, 20e6, 2412.0),
 }

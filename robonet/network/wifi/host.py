@@ -41,6 +41,9 @@ class Host:
         self._journal = journal
         self._loop = network.loop
         self._identification = 0
+        settings = network.settings
+        self._blames_any_loss = settings.routing == "aodv" and settings.aodv.rules == "ns3"
+        """Whether frames of any kind, lost for any reason, mean that the neighbour is gone."""
 
     # --- from above ----------------------------------------------------------------------------------------
 
@@ -154,11 +157,15 @@ class Host:
         """The radio has given up on a neighbour."""
         if item.kind != ARP:
             self.routing.handle_undelivered(item.content, item.next_hop, now)
+        elif self._blames_any_loss:
+            self.routing.handle_undelivered(None, item.next_hop, now)
 
-    def handle_expired(self, item: Item) -> None:
-        """A frame waited too long in the queue; nobody above is told."""
+    def handle_expired(self, item: Item, now: int) -> None:
+        """A frame waited too long in the queue: the neighbour is not to blame, except in ns-3."""
         if item.kind == DATA:
             self.drop(item.content, "lifetime")
+        if self._blames_any_loss and item.next_hop != EVERYONE:
+            self.routing.handle_undelivered(None, item.next_hop, now)
 
     def pending(self) -> list[Datagram]:
         """Datagrams that wait above the radio."""

@@ -12,7 +12,7 @@ from robonet.network.wifi import state
 from robonet.network.wifi.agenda import pop
 from robonet.network.wifi.airtime import Standard
 from robonet.network.wifi.contention import arm, count_down
-from robonet.network.wifi.error_rates import bit_survival_table, log_survival
+from robonet.network.wifi.error_rates import bit_survival_tables, log_survival
 from robonet.network.wifi.exchange import (
     MOST_EXPIRED,
     NO_ROOM,
@@ -224,12 +224,15 @@ class Medium:
 
 
 def _tables(settings: Wifi, standard: Standard) -> Floats:
-    """What kernels look up: the survival of bits, a row a rate, and the gains of fading in one more."""
-    survival, gains = bit_survival_table(standard.rates), gain_quantiles(settings.fading)
-    tables = np.zeros((len(survival) + 1, max(survival.shape[1], len(gains))))
-    tables[:-1] = survival[:, -1:]
-    tables[:-1, : survival.shape[1]] = survival
-    tables[-1, : len(gains)] = gains
+    """What kernels look up: a row a rate for long stretches of bits, the gains of fading, then rows for short ones."""
+    gains = gain_quantiles(settings.fading)
+    both = bit_survival_tables(standard.rates, settings.reception.error_rates)
+    rates, steps = both[0].shape
+    tables = np.zeros((2 * rates + 1, max(steps, len(gains))))
+    for first, survival in zip((0, rates + 1), both, strict=True):
+        tables[first : first + rates] = survival[:, -1:]
+        tables[first : first + rates, :steps] = survival
+    tables[rates, : len(gains)] = gains
     return tables
 
 

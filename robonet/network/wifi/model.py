@@ -180,7 +180,7 @@ class WifiNetwork:
                 assert kind == LOST_LIFETIME
                 item = items.pop(handle)
                 frames[type(item.content)] += sends
-                hosts[node].handle_expired(item)
+                hosts[node].handle_expired(item, now)
 
     def _send(self, packet: Packet) -> None:
         host = self.hosts[packet.source]

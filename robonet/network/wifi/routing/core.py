@@ -115,7 +115,10 @@ class Routing(Protocol):
         ...
 
     def handle_undelivered(self, item: Any, next_hop: int, now: int) -> None:
-        """The radio has given up on a neighbour: the datagram or message it was to carry comes back."""
+        """The radio has given up on a neighbour: the datagram or message it was to carry comes back.
+
+        Where ns-3's AODV is followed, `item` is None when what was lost is nothing of the protocol's business.
+        """
         ...
 
     def handle_timer(self, timer: Any, now: int) -> None:

@@ -1,0 +1,1 @@
+"""ns-3 as the network simulator, through a small core in C++."""
