@@ -129,7 +129,7 @@ def test_a_chain_is_found_and_used():
 
 def test_nobody_beyond_the_range_receives_anything():
     story = Story(model(), 2)
-    story.run(150, line(2, 121.0), (0, 0, 1), (0, 1, BROADCAST))
+    story.run(250, line(2, 121.0), (0, 0, 1), (0, 1, BROADCAST))  # AODV asks for 19 s
     assert not story.arrivals
     assert story.failures == [(0, "no_route")]
     assert story.end()["packets"] == {"sent": 1, "delivered": 0, "dropped": {"no_route": 1}}

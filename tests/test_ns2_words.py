@@ -15,11 +15,11 @@ NODES = 6
 
 def setup(**more):
     nodes = [Node(name=f"n{i}") for i in range(NODES)]
-    fields = dict(
+    usual = Setup(
         seed=1, step_ns=10**8, steps=10, arena_low_m=(-50.5, 0.0), arena_high_m=(50.0, 20.0), walls=True,
         obstacles=[], nodes=nodes, groups=[], wants=frozenset(),
     )  # fmt: skip
-    return Setup(**{**fields, **more})
+    return usual._replace(**more)
 
 
 def config(wifi=None, **ns2):
