@@ -26,7 +26,7 @@ from typing import Any
 from ns3_peer import paper_workload, peer
 from ns3_peer.rows import measures, summary_of, write_rows
 
-OUT = Path(__file__).parent / "data" / "ns3_paper_workload.json"
+DATA = Path(__file__).parent / "data"
 SECONDS = {25: 50.0, 50: 50.0}
 OTHER_SECONDS = 30.0
 NICENESS = 10
@@ -73,13 +73,17 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--robots", type=int, nargs="+", default=[25, 50, 100], metavar="N", help="numbers of robots (%(default)s)"
     )
-    parser.add_argument("--seeds", type=int, default=10, metavar="N", help="seeds 1..N of each (%(default)s)")
+    parser.add_argument("--seeds", type=int, default=16, metavar="N", help="seeds 1..N of each (%(default)s)")
     parser.add_argument(
         "--seconds", type=float, metavar="S", help="simulated seconds (50 for 25 and 50 robots, 30 for others)"
     )
     parser.add_argument("--arp-filled", action="store_true", help="everyone knows everyone's MAC address beforehand")
-    parser.add_argument("--out", type=Path, default=OUT, metavar="FILE", help="JSON to write (%(default)s)")
-    return parser.parse_args()
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="JSON to write (benchmarks/data/ns3_paper_workload*.json)"
+    )
+    options = parser.parse_args()
+    options.out = options.out or DATA / f"ns3_paper_workload{'_arp_filled' if options.arp_filled else ''}.json"
+    return options
 
 
 def _play(robots: int, seconds: float, seed: int, radio: paper_workload.Radio) -> dict[str, Any]:

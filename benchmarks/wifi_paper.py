@@ -24,7 +24,7 @@ def main() -> int:
     """Play all of it, writing the file as rows come in."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--robots", type=int, nargs="+", default=[25, 50, 100], metavar="N", help="(%(default)s)")
-    parser.add_argument("--seeds", type=int, default=10, metavar="N", help="seeds 1..N of each (%(default)s)")
+    parser.add_argument("--seeds", type=int, default=16, metavar="N", help="seeds 1..N of each (%(default)s)")
     parser.add_argument("--arp-filled", action="store_true", help="without address resolution")
     parser.add_argument("--rules", choices=("ns3", "rfc3561"), default="ns3", help="AODV's rules (%(default)s)")
     parser.add_argument("--out", type=Path, help="where to write (benchmarks/data/wifi_paper_workload*.json)")

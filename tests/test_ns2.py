@@ -23,7 +23,7 @@ from robonet.scenario.wifi import Wifi
 from robonet.testing import check_network, network_in_memory
 
 STEP_NS = 100_000_000
-LAWS = [Ns2(), Ns2(propagation="friis"), Ns2(propagation="range")]
+LAWS = [Ns2(propagation="two_ray_ground"), Ns2(propagation="friis"), Ns2(propagation="range")]
 
 
 class Settings(Network):
@@ -257,8 +257,10 @@ step_s: 0.1
 arena: {size_m: [60, 60]}
 robots:
   - {name: scout, count: 5, controller: diffusion, params: {speed_m_s: 1.0}}
+stations:
+  - {name: base, at_m: [0, 0], controller: beacon}
 traffic:
-  - {cbr: {senders: scout, to: scout, rate_hz: 5, payload_bytes: 64}}
+  - {cbr: {senders: scout, to: base, rate_hz: 5, payload_bytes: 64}}
 network:
   model: "bridges.ns2.model:Ns2Network"
 """

@@ -4,6 +4,7 @@ import pytest
 
 from bridges.ns2.fates import LONGEST_LIFE_NS, Fates
 from bridges.ns2.translation import translate
+from robonet.errors import UserError
 from robonet.link.messages import REASONS, Node
 from robonet.link.simulators import Setup, Transmissions
 from robonet.network.ledger import Ledger
@@ -34,9 +35,7 @@ def test_thresholds_are_those_of_ns2s_own_table():
     told = config(range_m=250.0)
     assert float(told["receive_w"]) == pytest.approx(3.652e-10, rel=1e-3)
     assert float(told["sense_w"]) == pytest.approx(1.559e-11, rel=1e-3)
-    assert float(config(range_m=40.0)["receive_w"]) == pytest.approx(
-        0.28183815 * 3.652e-10 / 8.5872e-4 / 0.3412, rel=0.01
-    )
+    assert float(config(range_m=40.0)["receive_w"]) == pytest.approx(3.652e-10 * 0.28183815 / 8.5872e-4, rel=1e-2)
 
 
 def test_the_default_is_the_papers_range():
@@ -87,6 +86,12 @@ def test_seeds_are_never_zero_and_differ():
 def test_wrong_settings_are_refused_when_read(field, value):
     with pytest.raises(ValueError, match=field):
         Ns2(**{field: value})
+
+
+@pytest.mark.parametrize("word, value", [("cw_min", 0), ("queue_packets", 1)])
+def test_numbers_that_ns2_does_not_survive(word, value):
+    with pytest.raises(UserError, match=rf"network\.wifi\.mac\.{word}"):
+        config({"mac": {word: value}})
 
 
 # --- traces ----------------------------------------------------------------------------------------------

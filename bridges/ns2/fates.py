@@ -21,6 +21,9 @@ _LINE = re.compile(
 )
 """What happened when, at which node, in which layer and why; who sent the frame; source, destination, number, hops."""
 
+_OTHER = re.compile(rb"[rD] \d+\.\d{9} _\d+_ +(?:AGT|RTR|IFQ|MAC) ")
+"""How lines of other packets begin: of routing, of ARP, of medium access."""
+
 _REASONS = {
     b"RTR NRTE": "no_route",
     b"RTR LOOP": "no_route",
@@ -79,7 +82,7 @@ class Fates:
             if b" cbr " in line:
                 if not self._read_line(line, since, until):
                     return line
-            elif not line.startswith((b"r ", b"D ")):
+            elif not _OTHER.match(line):
                 return line
         for copy in self._given_up:
             self._give_up(copy)

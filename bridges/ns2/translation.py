@@ -19,6 +19,9 @@ FREQUENCY_HZ = 914e6
 """ns-2's radios are WaveLAN cards (ns-default.tcl)."""
 SENSE_RATIO = 2.2
 """ns-2's own: carriers are sensed at 550 m where frames are received at 250 m."""
+RANGE_M, QUEUE_PACKETS = 120.0, 50
+RATES = {"rate_mbps": 2.0, "broadcast_rate_mbps": 1.0}
+"""Where neither section says anything."""
 NO_CAPTURE = 1e300
 BORDER = 1 - 1e-9
 """Thresholds are lower by this, so that the range itself is still in range."""
@@ -101,17 +104,15 @@ def translate(ns2: Ns2, wifi: Wifi, setup: Setup) -> Radios:
         "antenna_height_m": law.height_m,
         "exponent": law.exponent,
         "reference_m": law.reference_m,
-        "rate_bps": _chosen("rate_mbps", ns2, wifi) * 1e6,
-        "broadcast_rate_bps": _chosen("broadcast_rate_mbps", ns2, wifi) * 1e6,
+        "rate_bps": _rate_mbps("rate_mbps", ns2, wifi) * 1e6,
+        "broadcast_rate_bps": _rate_mbps("broadcast_rate_mbps", ns2, wifi) * 1e6,
         # ns-2 asks for the medium from the threshold on, wifi beyond it.
         "rts_threshold_bytes": mac.rts_threshold_bytes + PLCP_BYTES + 1,
         "short_retry_limit": mac.retry_limit,
         "long_retry_limit": mac.retry_limit,
         "cw_min": mac.cw_min if mac.cw_min is not None else 31,
         "cw_max": mac.cw_max,
-        "queue_packets": ns2.queue_packets
-        if "queue_packets" in ns2.model_fields_set or "queue_packets" not in mac_words
-        else mac.queue_packets,
+        "queue_packets": ns2.queue_packets or (mac.queue_packets if "queue_packets" in mac_words else QUEUE_PACKETS),
     }
     config = {word: repr(value) if isinstance(value, float) else str(value) for word, value in numbers.items()}
     config["gains"] = "{" + " ".join(repr(one / strongest_w) for one in powers_w) + "}"
@@ -133,8 +134,9 @@ class _Law:
 
     def __init__(self, ns2: Ns2, wifi: Wifi) -> None:
         given = wifi.propagation
-        is_wifis = "propagation" in wifi.model_fields_set and "propagation" not in ns2.model_fields_set
-        self.name: str = next(name for name, law in given if law is not None) if is_wifis else ns2.propagation
+        is_wifis = "propagation" in wifi.model_fields_set and ns2.propagation is None
+        own = ns2.propagation or "two_ray_ground"
+        self.name: str = next(name for name, law in given if law is not None) if is_wifis else own
         self.frequency_hz = wifi.frequency_mhz * 1e6 if wifi.frequency_mhz is not None else FREQUENCY_HZ
         self.wave_m = LIGHT_M_S / self.frequency_hz
         self.system_loss, self.height_m, self.exponent, self.reference_m = (
@@ -183,23 +185,16 @@ class _Law:
 
 def _powers(ns2: Ns2, wifi: Wifi, law: _Law) -> tuple[float, float, float]:
     """Power sent, least power received, least power sensed."""
-    words = wifi.model_fields_set
     reception = wifi.reception
-    has_senses = "carrier_sense_dbm" in reception.model_fields_set and "carrier_sense_m" not in ns2.model_fields_set
-    if wifi.tx_power_dbm is not None and "range_m" not in ns2.model_fields_set:
+    has_senses = "carrier_sense_dbm" in reception.model_fields_set and ns2.carrier_sense_m is None
+    if wifi.tx_power_dbm is not None and ns2.range_m is None and law.name != "range":
         power_w = _watts(wifi.tx_power_dbm + 2 * wifi.antenna_gain_db)
-        if law.name != "range":
-            receive_w = _watts(reception.minimum_rssi_dbm)
-            sense_m = ns2.carrier_sense_m
-            sense_w = power_w * law.gain(sense_m) if sense_m is not None else _watts(reception.carrier_sense_dbm)
-            return power_w, receive_w, min(sense_w, receive_w)
-    range_m = ns2.range_m
-    if "range_m" not in ns2.model_fields_set:
-        fixed = wifi.propagation.range
-        if "range_m" in words and wifi.range_m is not None:
-            range_m = wifi.range_m
-        elif "propagation" in words and fixed is not None and "range_m" in fixed.model_fields_set:
-            range_m = fixed.range_m
+        receive_w = _watts(reception.minimum_rssi_dbm)
+        sense_m = ns2.carrier_sense_m
+        sense_w = power_w * law.gain(sense_m) if sense_m is not None else _watts(reception.carrier_sense_dbm)
+        return power_w, receive_w, min(sense_w, receive_w)
+    fixed = wifi.propagation.range
+    range_m = ns2.range_m or wifi.range_m or (fixed.range_m if fixed is not None else RANGE_M)
     receive_w = POWER_W * law.gain(range_m)
     if law.name == "range":
         return POWER_W, receive_w, receive_w
@@ -222,15 +217,13 @@ def _watts(dbm: float) -> float:
 # --- choices and refusals --------------------------------------------------------------------------------
 
 
-def _chosen(word: str, ns2: Ns2, wifi: Wifi) -> Any:
-    """A setting that both sections have: ns2's where it is written there, else wifi's where it is, else ns2's own."""
-    if word not in ns2.model_fields_set and word in wifi.model_fields_set and getattr(wifi, word) is not None:
-        return getattr(wifi, word)
-    return getattr(ns2, word)
+def _rate_mbps(word: str, ns2: Ns2, wifi: Wifi) -> float:
+    """A rate: of ns2 where it is written there, else of wifi where it is, else ns-2's usual one."""
+    return float(getattr(ns2, word) or getattr(wifi, word) or RATES[word])
 
 
 def _routing(ns2: Ns2, wifi: Wifi) -> str:
-    return str(_chosen("routing", ns2, wifi))
+    return ns2.routing or wifi.routing
 
 
 def _problems(ns2: Ns2, wifi: Wifi, setup: Setup) -> Iterator[str]:
@@ -245,10 +238,15 @@ def _problems(ns2: Ns2, wifi: Wifi, setup: Setup) -> Iterator[str]:
     if "standard" in wifi.model_fields_set and wifi.standard != "802.11b":
         yield f"network.wifi.standard: ns-2's 802.11 is 802.11b, and not {wifi.standard}"
     for word in ("rate_mbps", "broadcast_rate_mbps"):
-        if _chosen(word, ns2, wifi) not in RATES_MBPS:
+        rate = _rate_mbps(word, ns2, wifi)
+        if rate not in RATES_MBPS:
             listed = ", ".join(f"{one:g}" for one in RATES_MBPS)
-            yield f"network.wifi.{word}: ns-2's 802.11b has {listed} Mbit/s, and not {_chosen(word, ns2, wifi):g}"
-    others = {"flooding", "olsr", "anthocnet"} | (set() if routing == "aodv" else {"aodv", "max_hops"})
+            yield f"network.wifi.{word}: ns-2's 802.11b has {listed} Mbit/s, and not {rate:g}"
+    if wifi.mac.cw_min == 0:
+        yield "network.wifi.mac.cw_min: ns-2 needs a window of 1 at least"
+    if wifi.mac.queue_packets == 1 and ns2.queue_packets is None:
+        yield "network.wifi.mac.queue_packets: ns-2 needs room for 2 at least"
+    others = {"flooding", "olsr", "anthocnet"} | ({"aodv", "max_hops"} if routing in ("dsdv", "none") else set())
     for path, value in _written(wifi):
         if path.split(".")[0] in others or path in TRANSLATED:
             continue

@@ -35,17 +35,21 @@ class Network
           m_air(config.standard == "802.11a"),
           m_floods(config.routing == "flooding")
     {
-        int64_t stream = Build(m_config, m_radios);
+        int64_t stream = BuildRadios(m_config, m_radios);
+        for (uint32_t i = 0; i < config.nodes; ++i)
+        {
+            m_hosts.push_back(std::make_unique<Host>(*this, i));
+        }
+        stream = BuildInternet(m_config, m_radios, stream);
         m_jitter = ns3::CreateObject<ns3::UniformRandomVariable>();
         m_jitter->SetStream(stream);
         if (m_floods)
         {
             m_fates.WaitForFramesOnAir();
         }
-        m_hosts.reserve(config.nodes);
-        for (uint32_t i = 0; i < config.nodes; ++i)
+        for (auto& host : m_hosts)
         {
-            m_hosts.push_back(std::make_unique<Host>(*this, i));
+            host->Open();
         }
     }
 
@@ -53,6 +57,11 @@ class Network
     void BeginOutputs()
     {
         m_outputs.Begin(m_config, m_radios);
+    }
+
+    uint32_t Nodes() const
+    {
+        return m_config.nodes;
     }
 
     void MoveTo(const double* xyz)
@@ -99,10 +108,22 @@ class Network
     class Host
     {
       public:
+        // Before IPv4 is there: frames pass through here first.
         Host(Network& network, uint32_t node)
             : m_network(network),
               m_node(node)
         {
+            auto device = network.m_radios.Device(node);
+            m_manager = device->GetRemoteStationManager();
+            auto handler = ns3::MakeCallback(&Host::HandleFrame, this);
+            network.m_radios.nodes.Get(node)->RegisterProtocolHandler(handler,
+                                                                      ns3::Ipv4L3Protocol::PROT_NUMBER,
+                                                                      device);
+        }
+
+        void Open()
+        {
+            auto& network = m_network;
             m_socket = Listen(PORT, ns3::MakeCallback(&Host::HandleArrival, this));
             if (network.m_floods)
             {
@@ -147,7 +168,6 @@ class Network
         {
             const auto& radios = m_network.m_radios;
             auto device = radios.Device(m_node);
-            device->GetPhy()->TraceConnectWithoutContext("MonitorSnifferRx", ns3::MakeCallback(&Host::HandleHeard, this));
             device->GetPhy()->TraceConnectWithoutContext("PhyTxPsduBegin",
                                                          ns3::MakeCallback(&Air::HandleFrame, &m_network.m_air));
             device->GetMac()->TraceConnectWithoutContext("DroppedMpdu", ns3::MakeCallback(&Host::HandleMacDrop, this));
@@ -169,9 +189,6 @@ class Network
                 return;
             }
             device->GetMac()->TraceConnectWithoutContext("AckedMpdu", ns3::MakeCallback(&Host::HandleAcked, this));
-            node->GetObject<ns3::Ipv4L3Protocol>()->TraceConnectWithoutContext(
-                "Rx",
-                ns3::MakeCallback(&Host::HandleReceived, this));
         }
 
         static ns3::Ptr<ns3::Packet> Packet(const Mark& mark, const uint8_t* payload)
@@ -182,10 +199,11 @@ class Network
             return packet;
         }
 
+        // Of the frame at hand; every socket is called within its reception.
         float Signal() const
         {
-            const bool isFresh = m_heardAt == ns3::Simulator::Now();
-            return isFresh ? float(m_signalDbm) : std::numeric_limits<float>::quiet_NaN();
+            const auto signal = m_manager->GetMostRecentRssi(m_sender);
+            return signal ? float(*signal) : std::numeric_limits<float>::quiet_NaN();
         }
 
         // --- sockets -----------------------------------------------------------------------------------------
@@ -259,23 +277,21 @@ class Network
 
         // --- traces ------------------------------------------------------------------------------------------
 
-        void HandleHeard(ns3::Ptr<const ns3::Packet>,
+        void HandleFrame(ns3::Ptr<ns3::NetDevice>,
+                         ns3::Ptr<const ns3::Packet> packet,
                          uint16_t,
-                         ns3::WifiTxVector,
-                         ns3::MpduInfo,
-                         ns3::SignalNoiseDbm signal,
-                         uint16_t)
-        {
-            m_signalDbm = signal.signal;
-            m_heardAt = ns3::Simulator::Now();
-        }
-
-        void HandleReceived(ns3::Ptr<const ns3::Packet> packet, ns3::Ptr<ns3::Ipv4>, uint32_t interface)
+                         const ns3::Address& from,
+                         const ns3::Address&,
+                         ns3::NetDevice::PacketType)
         {
             Mark mark;
-            if (interface != 0 && packet->PeekPacketTag(mark)) // 0: on its way to where AODV keeps it
+            if (packet->PeekPacketTag(mark))
             {
-                m_network.m_fates.Copied(mark);
+                m_sender = ns3::Mac48Address::ConvertFrom(from);
+                if (!m_network.m_floods)
+                {
+                    m_network.m_fates.Copied(mark);
+                }
             }
         }
 
@@ -350,8 +366,8 @@ class Network
         ns3::Ptr<ns3::Socket> m_socket;
         ns3::Ptr<ns3::Socket> m_flood;
         std::unordered_set<uint64_t> m_seen; // flooded datagrams
-        double m_signalDbm = 0;
-        ns3::Time m_heardAt = ns3::Time::Min();
+        ns3::Ptr<ns3::WifiRemoteStationManager> m_manager;
+        ns3::Mac48Address m_sender; // of the latest datagram
     };
 
     void Send(const Transmission sent, const uint8_t* payload)
@@ -388,7 +404,7 @@ class Network
         else if (receiver == sent.source)
         {
             // No routing protocol of ns-3 has a route to oneself.
-            m_fates.Arrived(mark, receiver, 1, std::numeric_limits<float>::quiet_NaN());
+            m_fates.Arrived(mark, receiver, 0, std::numeric_limits<float>::quiet_NaN());
         }
         else if (m_floods && receiver != BROADCAST)
         {

@@ -92,7 +92,7 @@ FillArpCaches(const Radios& radios)
 
 // Answers the number of the next free random stream.
 inline int64_t
-InstallInternet(const Config& config, Radios& radios, int64_t stream)
+BuildInternet(const Config& config, Radios& radios, int64_t stream)
 {
     ns3::InternetStackHelper internet;
     internet.SetIpv6StackInstall(false);
@@ -127,7 +127,7 @@ InstallInternet(const Config& config, Radios& radios, int64_t stream)
 
 // Defaults are set before. Answers the number of the next free random stream.
 inline int64_t
-Build(const Config& config, Radios& radios)
+BuildRadios(const Config& config, Radios& radios)
 {
     ns3::RngSeedManager::SetSeed(config.seed);
     ns3::RngSeedManager::SetRun(config.run);
@@ -179,9 +179,8 @@ Build(const Config& config, Radios& radios)
 
     // Streams by hand: otherwise each depends on how many objects were made before it, in any part of ns-3.
     int64_t stream = 1;
-    stream += ns3::WifiHelper::AssignStreams(radios.devices, stream);
-    stream = InstallInternet(config, radios, stream);
-    return stream + channel->AssignStreams(stream);
+    stream += channel->AssignStreams(stream);
+    return stream + ns3::WifiHelper::AssignStreams(radios.devices, stream);
 }
 
 } // namespace robonet

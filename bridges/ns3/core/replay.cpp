@@ -1,14 +1,15 @@
 // A recorded run again, in ns-3 alone: the network of a description, motion and traffic from files, one Simulator::Run.
 //
-//   replay DESCRIPTION MOTION TRAFFIC ARRIVALS
+//   replay DESCRIPTION MOTION TRAFFIC DURATION_NS ARRIVALS
 //
 // DESCRIPTION  as config.h reads it
-// MOTION       "step_ns N" and "steps N", then for each step one line "x y z" a node
+// MOTION       an ns-2 movement file of places: `$node_(0) set X_ 1.5`, later ones as `$ns_ at 0.1 "$node_(0) set X_ 2"`
 // TRAFFIC      a line a packet: number, time in ns, source, destination, bytes; sorted by time
 // ARRIVALS     is written: a line an arrival: packet, time in ns, receiver, hops
 
 #include "network.h"
 
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -17,6 +18,13 @@ using namespace robonet;
 
 namespace
 {
+
+[[noreturn]] void
+Refuse(const std::string& why)
+{
+    std::cerr << "replay: " << why << std::endl;
+    std::exit(2);
+}
 
 std::string
 ReadAll(const char* path)
@@ -27,72 +35,84 @@ ReadAll(const char* path)
     return text.str();
 }
 
-struct Recording
-{
-    int64_t stepNs = 0;
-    uint32_t steps = 0;
-    std::vector<double> positions;
-    std::vector<Transmission> traffic;
-};
+using Places = std::vector<double>; // x, y, z a node
 
-Recording
-Read(const char* motion, const char* traffic, uint32_t nodes)
+std::map<int64_t, Places>
+ReadMotion(const char* path, uint32_t nodes)
 {
-    Recording recording;
-    std::ifstream moves(motion);
-    std::string word;
-    moves >> word >> recording.stepNs >> word >> recording.steps;
-    recording.positions.resize(size_t{recording.steps} * nodes * 3);
-    for (auto& coordinate : recording.positions)
+    std::map<int64_t, Places> motion{{0, Places(size_t{nodes} * 3)}};
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);)
     {
-        moves >> coordinate;
+        double seconds = 0;
+        unsigned node = 0;
+        char axis = 0;
+        double value = 0;
+        const bool isFirst = std::sscanf(line.c_str(), "$node_(%u) set %c_ %lf", &node, &axis, &value) == 3;
+        const char* later = "$ns_ at %lf \"$node_(%u) set %c_ %lf\"";
+        if (!isFirst && std::sscanf(line.c_str(), later, &seconds, &node, &axis, &value) != 4)
+        {
+            Refuse(std::string("cannot read in ") + path + ": " + line);
+        }
+        const auto time = int64_t(std::llround(seconds * 1e9));
+        auto found = motion.find(time);
+        if (found == motion.end())
+        {
+            found = motion.emplace(time, motion.rbegin()->second).first;
+        }
+        found->second.at(size_t{node} * 3 + size_t(axis - 'X')) = value;
     }
-    std::ifstream sends(traffic);
-    for (Transmission t; sends >> t.packet >> t.time >> t.source >> t.destination >> t.size;)
+    return motion;
+}
+
+std::vector<Transmission>
+ReadTraffic(const char* path)
+{
+    std::vector<Transmission> traffic;
+    std::ifstream file(path);
+    for (Transmission t; file >> t.packet >> t.time >> t.source >> t.destination >> t.size;)
     {
-        recording.traffic.push_back(t);
+        traffic.push_back(t);
     }
-    if (!moves || recording.stepNs < 1)
-    {
-        std::cerr << "replay: cannot read " << motion << std::endl;
-        std::exit(2);
-    }
-    return recording;
+    return traffic;
 }
 
 class Player
 {
   public:
-    Player(Network& network, const Recording& recording, uint32_t nodes)
+    Player(Network& network, std::map<int64_t, Places> motion, std::vector<Transmission> traffic, int64_t duration)
         : m_network(network),
-          m_recording(recording),
-          m_nodes(nodes)
+          m_motion(std::move(motion)),
+          m_traffic(std::move(traffic)),
+          m_duration(duration),
+          m_next(m_motion.begin())
     {
     }
 
-    // The next step: everyone moves, and what is sent in it is known.
-    void Step()
+    // Everyone moves; what is sent before they move again is known.
+    void Move()
     {
-        if (m_step == m_recording.steps)
+        if (m_next == m_motion.end() || m_next->first >= m_duration)
         {
             ns3::Simulator::Stop();
             return;
         }
-        m_network.MoveTo(m_recording.positions.data() + size_t{m_step} * m_nodes * 3);
-        ++m_step;
-        m_border.At(m_step * m_recording.stepNs, [this] { Step(); });
-        const auto& traffic = m_recording.traffic;
-        for (; m_sent < traffic.size() && traffic[m_sent].time < m_step * m_recording.stepNs; ++m_sent)
+        m_network.MoveTo(m_next->second.data());
+        ++m_next;
+        const int64_t until = m_next == m_motion.end() ? m_duration : std::min(m_next->first, m_duration);
+        m_border.At(until, [this] { Move(); });
+        for (; m_sent < m_traffic.size() && m_traffic[m_sent].time < until; ++m_sent)
         {
-            m_network.Schedule(traffic[m_sent], nullptr);
+            m_network.Schedule(m_traffic[m_sent], nullptr);
         }
     }
 
   private:
     Network& m_network;
-    const Recording& m_recording;
-    uint32_t m_nodes;
-    int64_t m_step = 0;
+    std::map<int64_t, Places> m_motion;
+    std::vector<Transmission> m_traffic;
+    int64_t m_duration;
+    std::map<int64_t, Places>::const_iterator m_next;
     size_t m_sent = 0;
     Border m_border;
 };
@@ -102,25 +122,20 @@ class Player
 int
 main(int argc, char** argv)
 {
-    if (argc != 5)
+    if (argc != 6)
     {
-        std::cerr << "usage: replay DESCRIPTION MOTION TRAFFIC ARRIVALS" << std::endl;
-        return 2;
+        Refuse("usage: replay DESCRIPTION MOTION TRAFFIC DURATION_NS ARRIVALS");
     }
     const std::string description = ReadAll(argv[1]);
-    Config config;
-    Parse(description, config);
-    const Recording recording = Read(argv[2], argv[3], config.nodes);
     std::unique_ptr<Network> network;
     if (const auto problem = MakeNetwork(description, network); !problem.empty())
     {
-        std::cerr << "replay: " << problem << std::endl;
-        return 2;
+        Refuse(problem);
     }
-    Player player(*network, recording, config.nodes);
-    player.Step();
+    Player player(*network, ReadMotion(argv[2], network->Nodes()), ReadTraffic(argv[3]), std::atoll(argv[4]));
+    player.Move();
     ns3::Simulator::Run();
-    std::ofstream arrivals(argv[4]);
+    std::ofstream arrivals(argv[5]);
     for (const auto& event : network->TakeEvents(ns3::Simulator::Now().GetNanoSeconds()))
     {
         if (event.kind == ARRIVED)
