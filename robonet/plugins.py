@@ -31,6 +31,7 @@ NETWORKS = {
         "robonet.network.wifi.model:WifiNetwork",
         "802.11 ad hoc radios: interference, contention, retries, ARP, and MANET routing",
     ),
+    "ns2": Plugin("robonet_bridges.ns2.model:Ns2Network", "ns-2: 802.11 with AODV or DSDV (apt-get install ns2)"),
 }
 ROBOTS = {
     "foot-bot": Plugin("robonet.robots.kinds:FOOT_BOT", "17 cm differential drive, 24 proximity rays of 10 cm"),
@@ -144,7 +145,7 @@ def load(reference: str, family: str, base: Path) -> Any:
     if (problem := problem_with(reference, family, base)) is not None:
         raise UserError(problem)
     home = FAMILIES.get(family, {}).get(reference)
-    where, _, name = (home.home if home else reference).rpartition(":")
+    where, _, name = (_present(home.home) if home else reference).rpartition(":")
     if not where.endswith(".py"):  # packages beside the scenario, or where the user stands, come last
         sys.path += [place for place in (str(base.resolve()), str(Path.cwd())) if place not in sys.path]
     try:
@@ -156,6 +157,13 @@ def load(reference: str, family: str, base: Path) -> Any:
     if not hasattr(module, name):
         raise UserError(f"module {where} has no {name}")
     return getattr(module, name)
+
+
+def _present(home: str) -> str:
+    """Bridges install as `robonet_bridges`; in a checkout they lie beside the package, and those are the latest."""
+    beside = Path(__file__).parent.parent / "bridges" / "__init__.py"
+    is_bridge = home.startswith("robonet_bridges.")
+    return home.removeprefix("robonet_") if is_bridge and beside.is_file() else home
 
 
 def _load_file(path: Path) -> Any:

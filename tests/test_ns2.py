@@ -26,12 +26,6 @@ STEP_NS = 100_000_000
 LAWS = [Ns2(propagation="two_ray_ground"), Ns2(propagation="friis"), Ns2(propagation="range")]
 
 
-class Settings(Network):
-    """With the section, wherever it is wired."""
-
-    ns2: Ns2 = Ns2()
-
-
 @pytest.fixture(autouse=True)
 def installed():
     if shutil.which("ns") is None:
@@ -52,7 +46,7 @@ def running():
 
 
 def model(wifi=None, **ns2):
-    return Ns2Network(Settings(ns2=Ns2(**ns2), wifi=Wifi.model_validate(wifi or {})))
+    return Ns2Network(Network(ns2=Ns2(**ns2), wifi=Wifi.model_validate(wifi or {})))
 
 
 def setup(nodes, seed=1, wants=(), step_ns=STEP_NS):
@@ -141,7 +135,7 @@ def test_the_range_is_a_sharp_border(ns2, wifi):
     """Around a sender: on the border, just outside, and far away."""
     range_m = wifi.get("range_m", 120.0)
     xyz = [(0, 0, 0), (range_m, 0, 0), (0, range_m + 1e-4, 0), (-range_m, 0, 0), (0, -500, 0)]
-    story = Story(Ns2Network(Settings(ns2=ns2, wifi=Wifi(**wifi))), 5, wants=("neighbours",))
+    story = Story(Ns2Network(Network(ns2=ns2, wifi=Wifi(**wifi))), 5, wants=("neighbours",))
     story.run(2, xyz, (0, 0, BROADCAST))
     assert sorted((receiver, hops) for _, receiver, _, hops in story.arrivals) == [(1, 1), (3, 1)]
     offsets = story.outcome.neighbours.offsets
@@ -262,7 +256,7 @@ stations:
 traffic:
   - {cbr: {senders: scout, to: base, rate_hz: 5, payload_bytes: 64}}
 network:
-  model: "bridges.ns2.model:Ns2Network"
+  model: ns2
 """
 
 

@@ -12,7 +12,6 @@ from robonet.link.simulators import Floats, Neighbours, Offer, Outcome, Setup, T
 from robonet.network.ideal import members_of_groups
 from robonet.network.ledger import Ledger, Packet
 from robonet.record.tables import Recorder
-from robonet.scenario.ns2 import Ns2
 from robonet.scenario.schema import Network
 from robonet.space import NeighbourLists
 
@@ -35,7 +34,7 @@ class Ns2Network:
     """ns-2 as a child of this process."""
 
     def __init__(self, settings: Network, recorder: Recorder | None = None) -> None:
-        self._ns2: Ns2 = getattr(settings, "ns2", Ns2())
+        self._ns2 = settings.ns2
         self._wifi = settings.wifi
         self._recorder = recorder
 

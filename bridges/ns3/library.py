@@ -5,6 +5,7 @@ Either way it is five functions that take and answer numbers: times, counts and 
 
 import ctypes
 import json
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -29,13 +30,15 @@ REASONS = ("unknown", "no_route", "ttl", "queue_full", "retry_limit", "lifetime"
 """Why packets are given up, by the core's numbers."""
 
 _NUMBER = ctypes.c_uint64
-_FUNCTIONS = {
+_TABLE = "robonet_ns3_functions"
+_FUNCTIONS: dict[str, list[Any]] = {
     "start": [_NUMBER],
     "step": [ctypes.c_int64, _NUMBER, _NUMBER, _NUMBER, _NUMBER],
     "events": [],
     "queues": [],
     "end": [],
 }
+"""What the core's table of addresses holds, in its order."""
 
 Functions = dict[str, Callable[..., int]]
 
@@ -93,19 +96,24 @@ def load_core(loader: str = "auto", *, with_netanim: bool = False) -> Core:
 
 def _load_compiled(wheel: Wheel, *, with_netanim: bool) -> Functions:
     path = compiled(wheel, "core.cpp", is_library=True, with_netanim=with_netanim)
-    library = ctypes.CDLL(str(path))
-    functions: Functions = {}
-    for name, arguments in _FUNCTIONS.items():
-        function = getattr(library, f"robonet_ns3_{name}")
-        function.argtypes = arguments
-        function.restype = _NUMBER
-        functions[name] = function
-    return functions
+    addresses = (_NUMBER * len(_FUNCTIONS)).in_dll(_open_lazily(str(path)), _TABLE)
+    return _functions_at(list(addresses))
+
+
+def _open_lazily(path: str) -> ctypes.CDLL:
+    """As the linker would: ctypes binds all functions at once, and NetAnim's libraries lack some that are never used."""
+    system = ctypes.CDLL(None)
+    system.dlopen.argtypes, system.dlopen.restype = [ctypes.c_char_p, ctypes.c_int], ctypes.c_void_p
+    system.dlerror.restype = ctypes.c_char_p
+    handle = system.dlopen(path.encode(), os.RTLD_LAZY | os.RTLD_LOCAL)
+    if not handle:
+        raise CannotCompile(f"cannot load {path}: {system.dlerror().decode()}")
+    return ctypes.CDLL(path, handle=handle)
 
 
 def _load_jit(wheel: Wheel, *, with_netanim: bool) -> Functions:
     try:
-        import cppyy  # type: ignore[import-not-found,import-untyped,unused-ignore]
+        import cppyy
     except ImportError as error:
         raise UserError(f"ns-3 needs cppyy where there is no g++, and cannot load it ({error}): {INSTALL}") from error
     for module in reversed(modules_for(with_netanim=with_netanim)):  # libraries before headers, or cling warns
@@ -114,12 +122,14 @@ def _load_jit(wheel: Wheel, *, with_netanim: bool) -> Functions:
     cppyy.add_include_path(str(CORE))
     define = "#define ROBONET_WITH_NETANIM\n" if with_netanim else ""
     cppyy.cppdef(f'{define}#include "core.cpp"\n')
-    functions: Functions = {}
-    for name in _FUNCTIONS:
-        function: Any = getattr(cppyy.gbl, f"robonet_ns3_{name}")
-        function.__release_gil__ = True  # the link's signs of life go on meanwhile
-        functions[name] = function
-    return functions
+    addresses: Any = getattr(cppyy.gbl, _TABLE)
+    return _functions_at([int(addresses[number]) for number in range(len(_FUNCTIONS))])
+
+
+def _functions_at(addresses: list[int]) -> Functions:
+    """Called by ctypes either way: it lets other threads run meanwhile, such as the link's signs of life."""
+    pairs = zip(_FUNCTIONS.items(), addresses, strict=True)
+    return {name: ctypes.CFUNCTYPE(_NUMBER, *arguments)(address) for (name, arguments), address in pairs}
 
 
 def _text_at(address: int) -> str:

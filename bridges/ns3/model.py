@@ -20,6 +20,8 @@ from .reach import Reach
 from .translate import ROUTINGS, Radio, lines_of, refuse_what_ns3_lacks
 
 IP_AND_UDP_BYTES = 28
+LAST_WORDS = ("NS_FATAL, terminating", "terminate called")
+"""What follows ns-3's own message when it aborts."""
 
 
 class Ns3Network:
@@ -129,7 +131,8 @@ def _raise(problem: str, names: list[str]) -> None:
         return
     if not problem.startswith("user: "):
         raise SimulatorError(f"ns-3 does not take what the scenario means: {problem}")
-    text, _, known = problem.removeprefix("user: ").partition("\nknown: ")
+    said, _, known = problem.removeprefix("user: ").partition("\nknown: ")
+    text = "\n".join(line for line in said.strip().splitlines() if not line.startswith(LAST_WORDS))
     wrong = next((name for name in names if name in text), "")
     hint = closest(wrong, known.split(", ")) if known else ""
-    raise UserError(f"network.ns3.attributes: ns-3 says: {text.strip()}{hint}")
+    raise UserError(f"network.ns3.attributes: ns-3 says: {text}{hint}")

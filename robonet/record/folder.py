@@ -99,7 +99,7 @@ class RunFolder:
 
 def resolved(loaded: LoadedScenario) -> dict[str, Any]:
     """The scenario as plain data with variants applied and file names that hold from anywhere."""
-    data: dict[str, Any] = _plain(loaded.scenario.model_dump(exclude_defaults=True, exclude={"variants"}))
+    data: dict[str, Any] = _plain(loaded.scenario.model_dump(exclude_unset=True, exclude={"variants"}))
     base = loaded.base.resolve()
     for entry in [
         *data.get("robots", ()),

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 
+from robonet.scenario.ns2 import Ns2
 from robonet.scenario.sections import (
     Choice,
     Interval,
@@ -278,7 +279,9 @@ class Network(Section):
     disk: Disk = Disk()
     """Settings of `disk`."""
     wifi: Wifi = Wifi()
-    """Settings of `wifi`."""
+    """Settings of `wifi`; bridges to other simulators go by the same words where they can."""
+    ns2: Ns2 = Ns2()
+    """Settings of `ns2`."""
     custom: Params = {}
     """Settings of a model of your own, handed to its constructor."""
 

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
+#include <exception>
 #include <functional>
 #include <sstream>
 #include <string>
@@ -39,6 +41,7 @@ TryInChild(const std::function<std::string()>& work)
     if (child == 0)
     {
         std::signal(SIGABRT, SIG_DFL);
+        std::set_terminate(std::abort);
         dup2(ends[1], STDERR_FILENO);
         const std::string answer = work();
         const auto written = write(ends[1], answer.data(), answer.size());
@@ -94,30 +97,54 @@ WhyNot(const std::string& name, const std::string& value)
     return message + "it has no attribute '" + attribute + "'\nknown: " + known;
 }
 
-// Empty when all defaults are set; nothing is said about attributes by path, which need the objects to be there.
+inline bool
+IsPath(const std::string& name)
+{
+    return name.rfind('/', 0) == 0;
+}
+
+// What is wrong with an attribute, or nothing: a default by name, or one of objects that are there by path.
+inline std::string
+SetAttribute(const std::string& name, const std::string& value)
+{
+    if (IsPath(name))
+    {
+        const bool isSet = ns3::Config::SetFailSafe(name, ns3::StringValue(value));
+        return isSet ? "" : "Could not set " + name + " to '" + value + "': nothing there takes it";
+    }
+    return ns3::Config::SetDefaultFailSafe(name, ns3::StringValue(value)) ? "" : WhyNot(name, value);
+}
+
 inline std::string
 SetDefaults(const Attributes& attributes)
 {
     for (const auto& [name, value] : attributes)
     {
-        if (name.rfind('/', 0) != 0 && !ns3::Config::SetDefaultFailSafe(name, ns3::StringValue(value)))
+        if (auto problem = SetAttribute(name, value); !problem.empty())
         {
-            return WhyNot(name, value);
+            return problem;
         }
     }
     return "";
 }
 
+// The same for attributes that a user gave, either those by name or those by path: ns-3 may abort over them.
 inline std::string
-SetByPath(const Attributes& attributes)
+SetCarefully(const Attributes& attributes, bool byPath)
 {
     for (const auto& [name, value] : attributes)
     {
-        if (name.rfind('/', 0) == 0 && !ns3::Config::SetFailSafe(name, ns3::StringValue(value)))
+        if (IsPath(name) != byPath)
         {
-            return "Could not set " + name + ": no object with such an attribute is there, or it does not take '" +
-                   value + "'";
+            continue;
         }
+        auto problem = TryInChild([&name = name, &value = value] { return SetAttribute(name, value); });
+        if (!problem.empty())
+        {
+            const bool isTold = problem.rfind("Could not set", 0) == 0;
+            return isTold ? problem : "Could not set " + name + " to '" + value + "': " + problem;
+        }
+        SetAttribute(name, value);
     }
     return "";
 }

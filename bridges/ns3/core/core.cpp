@@ -109,4 +109,13 @@ extern "C"
         robonet::Forget();
         return reinterpret_cast<uint64_t>(run.text.c_str());
     }
+
+    // Where they are, for drivers that cannot look up names.
+    uint64_t robonet_ns3_functions[] = {
+        reinterpret_cast<uint64_t>(&robonet_ns3_start),
+        reinterpret_cast<uint64_t>(&robonet_ns3_step),
+        reinterpret_cast<uint64_t>(&robonet_ns3_events),
+        reinterpret_cast<uint64_t>(&robonet_ns3_queues),
+        reinterpret_cast<uint64_t>(&robonet_ns3_end),
+    };
 }

@@ -447,23 +447,14 @@ MakeNetwork(const std::string& text, std::unique_ptr<Network>& network)
     {
         return problem;
     }
-    const auto& wishes = config.userAttributes;
-    if (!wishes.empty())
+    if (auto problem = SetCarefully(config.userAttributes, false); !problem.empty())
     {
-        if (auto problem = TryInChild([&wishes] { return SetDefaults(wishes); }); !problem.empty())
-        {
-            return "user: " + problem;
-        }
-        SetDefaults(wishes);
+        return "user: " + problem;
     }
     network = std::make_unique<Network>(config);
-    if (!wishes.empty())
+    if (auto problem = SetCarefully(config.userAttributes, true); !problem.empty())
     {
-        if (auto problem = TryInChild([&wishes] { return SetByPath(wishes); }); !problem.empty())
-        {
-            return "user: " + problem;
-        }
-        SetByPath(wishes);
+        return "user: " + problem;
     }
     network->BeginOutputs();
     return "";

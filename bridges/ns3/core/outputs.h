@@ -7,7 +7,7 @@
 #include "ns3/flow-monitor-helper.h"
 #include "ns3/trace-helper.h"
 #ifdef ROBONET_WITH_NETANIM
-#include "ns3/netanim-module.h"
+#include "ns3/animation-interface.h"
 #endif
 
 #include <memory>
