@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,7 @@ def load_core(loader: str = "auto", *, with_netanim: bool = False) -> Core:
     return Core(_load_jit(wheel, with_netanim=with_netanim), "jit", wheel.version)
 
 
+@cache
 def _load_compiled(wheel: Wheel, *, with_netanim: bool) -> Functions:
     path = compiled(wheel, "core.cpp", is_library=True, with_netanim=with_netanim)
     addresses = (_NUMBER * len(_FUNCTIONS)).in_dll(_open_lazily(str(path)), _TABLE)
@@ -111,6 +113,7 @@ def _open_lazily(path: str) -> ctypes.CDLL:
     return ctypes.CDLL(path, handle=handle)
 
 
+@cache  # a just-in-time compiler takes every definition once
 def _load_jit(wheel: Wheel, *, with_netanim: bool) -> Functions:
     try:
         import cppyy

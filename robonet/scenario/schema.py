@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 
 from robonet.scenario.ns2 import Ns2
+from robonet.scenario.ns3 import Ns3
 from robonet.scenario.sections import (
     Choice,
     Interval,
@@ -280,6 +281,8 @@ class Network(Section):
     """Settings of `disk`."""
     wifi: Wifi = Wifi()
     """Settings of `wifi`; bridges to other simulators go by the same words where they can."""
+    ns3: Ns3 = Ns3()
+    """Settings of `ns3`."""
     ns2: Ns2 = Ns2()
     """Settings of `ns2`."""
     custom: Params = {}
