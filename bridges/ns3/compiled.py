@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .wheel import Wheel
 
-CORE = Path(__file__).parent / "core"
+FOLDER = Path(__file__).parent / "core"
 COMPILER = "g++"
 FLAGS = ("-O2", "-std=c++20", "-fPIC", "-w")  # -w: ns-3's own headers warn
 COMPILE_SECONDS = 300
@@ -18,35 +18,27 @@ MODULES = (
     "bridge", "propagation", "mobility", "stats", "network", "core",
 )  # fmt: skip
 """Those that the core uses, each before those that it needs."""
-NETANIM_MODULES = ("netanim",)
-"""It knows every kind of device, and brings half of ns-3 with it: linked only where it is asked for."""
-
 
 class CannotCompile(Exception):
     """There is no compiler, or it does not take the source; the message says which."""
 
 
-def modules_for(*, with_netanim: bool) -> tuple[str, ...]:
-    """The modules to link."""
-    return (*NETANIM_MODULES, *MODULES) if with_netanim else MODULES
-
-
-def compiled(wheel: Wheel, source: str, *, is_library: bool, with_netanim: bool = False) -> Path:
+def compiled(wheel: Wheel, source: str, *, is_library: bool, modules: tuple[str, ...] = MODULES) -> Path:
     """The library or program made of a source file; compiles it where this source, wheel and compiler are new."""
     compiler = shutil.which(COMPILER)
     if compiler is None:
         raise CannotCompile(f"there is no {COMPILER} on the PATH")
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
-    flags = [*FLAGS, *(["-shared"] if is_library else []), *(["-DROBONET_WITH_NETANIM"] if with_netanim else [])]
-    texts = [path.read_text(encoding="utf-8") for path in (CORE / source, *sorted(CORE.glob("*.h")))]
+    flags = [*FLAGS, *(["-shared"] if is_library else [])]
+    texts = [path.read_text(encoding="utf-8") for path in (FOLDER / source, *sorted(FOLDER.glob("*.h")))]
     # The libraries' folder is part of the key: what is made looks for them where they were when it was linked.
     parts = (*texts, wheel.version, str(wheel.libraries), version, *flags)
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
     made = _cache_folder() / f"{Path(source).stem}-{wheel.version}-{key}{'.so' if is_library else ''}"
     if not made.exists():
-        command = [compiler, *flags, f"-I{wheel.include}", str(CORE / source), f"-L{wheel.libraries}"]
+        command = [compiler, *flags, f"-I{wheel.include}", str(FOLDER / source), f"-L{wheel.libraries}"]
         command += [f"-Wl,-rpath,{wheel.libraries}"]
-        command += [f"-l{wheel.prefix}{module}" for module in modules_for(with_netanim=with_netanim)]
+        command += [f"-l{wheel.prefix}{module}" for module in modules]
         _compile(command, made, wheel)
     return made
 

@@ -29,11 +29,17 @@ def lines_of_files(wifi: Wifi, ns3: Ns3, setup: Setup, recorder: Recorder | None
         for output, line in (
             ("ascii", f"ascii {folder / ASCII}"),
             ("flowmon", f"flow_monitor {folder / FLOW_MONITOR}"),
-            ("netanim", f"animation {folder / ANIMATION}"),
         ):
             if output in ns3.outputs:
                 lines.append(line)
     return lines
+
+
+def animation_file(ns3: Ns3, recorder: Recorder | None) -> Path | None:
+    """Where NetAnim's file goes, if it is asked for."""
+    if recorder is None or "netanim" not in ns3.outputs:
+        return None
+    return _made(recorder.folder.parent / FOLDER) / ANIMATION
 
 
 def _captures(captures: Captures, folder: Path, names: list[str]) -> list[str]:

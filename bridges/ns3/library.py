@@ -1,6 +1,6 @@
 """The core of ns-3 in this process: compiled and loaded by ctypes, or handed to cppyy's just-in-time compiler.
 
-Either way it is five functions that take and answer numbers: times, counts and addresses.
+Either way it is a few functions that take and answer numbers: times, counts and addresses.
 """
 
 import ctypes
@@ -9,14 +9,15 @@ import os
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from robonet.errors import UserError
 from robonet.link.simulators import Floats, Records
 
-from .compiled import CORE, CannotCompile, compiled, modules_for
+from .compiled import FOLDER, MODULES, CannotCompile, compiled
 from .wheel import INSTALL, Wheel, find_wheel
 
 EVENT = np.dtype(
@@ -31,21 +32,38 @@ REASONS = ("unknown", "no_route", "ttl", "queue_full", "retry_limit", "lifetime"
 """Why packets are given up, by the core's numbers."""
 
 _NUMBER = ctypes.c_uint64
-_TABLE = "robonet_ns3_functions"
-_FUNCTIONS: dict[str, list[Any]] = {
-    "start": [_NUMBER],
-    "step": [ctypes.c_int64, _NUMBER, _NUMBER, _NUMBER, _NUMBER],
-    "events": [],
-    "queues": [],
-    "end": [],
-}
-"""What the core's table of addresses holds, in its order."""
-
 Functions = dict[str, Callable[..., int]]
+
+
+class Part(NamedTuple):
+    """A source file, what it is linked with, and the functions in its table of addresses, in their order."""
+
+    source: str
+    modules: tuple[str, ...]
+    table: str
+    functions: tuple[tuple[str, tuple[Any, ...]], ...]
+
+
+CORE = Part(
+    "core.cpp",
+    MODULES,
+    "robonet_ns3_functions",
+    (
+        ("start", (_NUMBER,)),
+        ("step", (ctypes.c_int64, _NUMBER, _NUMBER, _NUMBER, _NUMBER)),
+        ("events", ()),
+        ("queues", ()),
+        ("end", ()),
+    ),
+)
+ANIMATION = Part("animation.cpp", ("netanim", "core"), "robonet_ns3_animation_functions", (("animate", (_NUMBER,)),))
 
 
 class Core:
     """One ns-3 simulation; there is one in a process at a time."""
+
+    has_started = False
+    """Whether this process has had a simulation."""
 
     def __init__(self, functions: Functions, loader: str, version: str) -> None:
         self._functions = functions
@@ -55,6 +73,7 @@ class Core:
     def start(self, description: str) -> str:
         """Build the network; what is wrong, or nothing."""
         text = ctypes.create_string_buffer(description.encode())
+        Core.has_started = True
         return _text_at(self._functions["start"](ctypes.addressof(text)))
 
     def step(self, until: int, positions_m: Floats, rows: Records, payloads: bytes | None) -> list[Any]:
@@ -82,24 +101,42 @@ class Core:
         return counts
 
 
-def load_core(loader: str = "auto", *, with_netanim: bool = False) -> Core:
+def load_core(loader: str = "auto") -> Core:
     """The core: compiled where there is a compiler, else just in time."""
     wheel = find_wheel()
+    functions, used = _load(wheel, loader, CORE)
+    return Core(functions, used, wheel.version)
+
+
+class Animation:
+    """NetAnim's file, written while ns-3 runs."""
+
+    def __init__(self, loader: str, path: Path) -> None:
+        functions, _ = _load(find_wheel(), loader, ANIMATION)
+        self._animate = functions["animate"]
+        self._animate(ctypes.addressof(ctypes.create_string_buffer(str(path).encode())))
+
+    def end(self) -> None:
+        """Close it; before ns-3 is taken down."""
+        self._animate(0)
+
+
+def _load(wheel: Wheel, loader: str, part: Part) -> tuple[Functions, str]:
+    """The functions of one part, and how they were brought in."""
     if loader != "jit":
         try:
-            return Core(_load_compiled(wheel, with_netanim=with_netanim), "compiled", wheel.version)
+            return _load_compiled(wheel, part), "compiled"
         except CannotCompile as error:
             if loader == "compiled":
                 raise UserError(f"network.ns3.loader is 'compiled', but {error}") from error
-            print(f"ns-3's core is compiled just in time: {error}", file=sys.stderr)  # noqa: T201  (into the log)
-    return Core(_load_jit(wheel, with_netanim=with_netanim), "jit", wheel.version)
+            print(f"ns-3's {part.source} is compiled just in time: {error}", file=sys.stderr)  # noqa: T201  (the log)
+    return _load_jit(wheel, part), "jit"
 
 
 @cache
-def _load_compiled(wheel: Wheel, *, with_netanim: bool) -> Functions:
-    path = compiled(wheel, "core.cpp", is_library=True, with_netanim=with_netanim)
-    addresses = (_NUMBER * len(_FUNCTIONS)).in_dll(_open_lazily(str(path)), _TABLE)
-    return _functions_at(list(addresses))
+def _load_compiled(wheel: Wheel, part: Part) -> Functions:
+    path = compiled(wheel, part.source, is_library=True, modules=part.modules)
+    return _functions_at(part, list((_NUMBER * len(part.functions)).in_dll(_open_lazily(str(path)), part.table)))
 
 
 def _open_lazily(path: str) -> ctypes.CDLL:
@@ -114,24 +151,23 @@ def _open_lazily(path: str) -> ctypes.CDLL:
 
 
 @cache  # a just-in-time compiler takes every definition once
-def _load_jit(wheel: Wheel, *, with_netanim: bool) -> Functions:
+def _load_jit(wheel: Wheel, part: Part) -> Functions:
     try:
         import cppyy
     except ImportError as error:
         raise UserError(f"ns-3 needs cppyy where there is no g++, and cannot load it ({error}): {INSTALL}") from error
-    for module in reversed(modules_for(with_netanim=with_netanim)):  # libraries before headers, or cling warns
+    for module in reversed(part.modules):  # libraries before headers, or cling warns
         cppyy.load_library(str(wheel.library(module)))
     cppyy.add_include_path(str(wheel.include))
-    cppyy.add_include_path(str(CORE))
-    define = "#define ROBONET_WITH_NETANIM\n" if with_netanim else ""
-    cppyy.cppdef(f'{define}#include "core.cpp"\n')
-    addresses: Any = getattr(cppyy.gbl, _TABLE)
-    return _functions_at([int(addresses[number]) for number in range(len(_FUNCTIONS))])
+    cppyy.add_include_path(str(FOLDER))
+    cppyy.cppdef(f'#include "{part.source}"\n')
+    addresses: Any = getattr(cppyy.gbl, part.table)
+    return _functions_at(part, [int(addresses[number]) for number in range(len(part.functions))])
 
 
-def _functions_at(addresses: list[int]) -> Functions:
+def _functions_at(part: Part, addresses: list[int]) -> Functions:
     """Called by ctypes either way: it lets other threads run meanwhile, such as the link's signs of life."""
-    pairs = zip(_FUNCTIONS.items(), addresses, strict=True)
+    pairs = zip(part.functions, addresses, strict=True)
     return {name: ctypes.CFUNCTYPE(_NUMBER, *arguments)(address) for (name, arguments), address in pairs}
 
 

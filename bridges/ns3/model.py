@@ -14,8 +14,8 @@ from robonet.record.tables import Recorder
 from robonet.scenario.ns3 import Ns3
 from robonet.scenario.schema import Network
 
-from .files import lines_of_files
-from .library import ARRIVED, REASONS, Core, load_core
+from .files import animation_file, lines_of_files
+from .library import ARRIVED, REASONS, Animation, Core, load_core
 from .reach import Reach
 from .translate import ROUTINGS, Radio, lines_of, refuse_what_ns3_lacks
 
@@ -44,8 +44,12 @@ class Ns3Network:
         if reach is not None:
             lines.append(f"least_dbm {reach.least_dbm!r}")
         self.description = "\n".join([*lines, ""])
-        self._core: Core = load_core(self._ns3.loader, with_netanim="netanim" in self._ns3.outputs)
+        self._core: Core = load_core(self._ns3.loader)
+        if Core.has_started and not {"ascii", "netanim"}.isdisjoint(self._ns3.outputs):
+            raise SimulatorError("ns-3 writes 'ascii' and 'netanim' only in the first simulation of a process")
         _raise(self._core.start(self.description), list(self._ns3.attributes))
+        animation = animation_file(self._ns3, self._recorder)
+        self._animation = Animation(self._ns3.loader, animation) if animation is not None else None
         self._ledger = Ledger(setup, self._recorder)
         self._flows = FlowTable([node.name for node in setup.nodes], setup.groups, address_for) if wifi.flows else None
         self._nodes = len(setup.nodes)
@@ -72,6 +76,8 @@ class Ns3Network:
 
     def end(self, now: int) -> dict[str, Any]:
         """Account for what is under way, have ns-3 write its files, and tell what the radios did."""
+        if self._animation is not None:
+            self._animation.end()
         counts = self._core.end()
         if self._recorder is not None and self._flows is not None:
             table = self._recorder.table("flows", COLUMNS, self._flows.labels)
@@ -130,7 +136,7 @@ def _raise(problem: str, names: list[str]) -> None:
     if not problem:
         return
     if not problem.startswith("user: "):
-        raise SimulatorError(f"ns-3 does not take what the scenario means: {problem}")
+        raise SimulatorError(f"ns-3 cannot build this network; it says: {problem}")
     said, _, known = problem.removeprefix("user: ").partition("\nknown: ")
     text = "\n".join(line for line in said.strip().splitlines() if not line.startswith(LAST_WORDS))
     wrong = next((name for name in names if name in text), "")

@@ -59,6 +59,9 @@ def refuse_what_ns3_lacks(wifi: Wifi, setup: Setup) -> None:
             found.append("wifi.aodv.local_repair: ns-3's AODV has none")
         if wifi.aodv.jitter_s != JITTER_OF_AODV_S:
             found.append(f"wifi.aodv.jitter_s: that of ns-3's AODV is fixed, {JITTER_OF_AODV_S} s")
+    if wifi.routing == "olsr" and wifi.olsr.willingness not in _WILLINGNESS:
+        levels = ", ".join(map(str, _WILLINGNESS))
+        found.append(f"wifi.olsr.willingness: ns-3 has no level {wifi.olsr.willingness}; it has {levels}")
     if wifi.mac.rate_control == "arf":
         if wifi.standard == "802.11g":
             found.append("wifi.mac.rate_control: ns-3's ARF would use the rates of 802.11b too in 802.11g")
@@ -106,7 +109,7 @@ def lines_of(wifi: Wifi, setup: Setup, radio: Radio) -> list[str]:
         attributes |= {
             "ns3::olsr::RoutingProtocol::HelloInterval": _time(wifi.olsr.hello_interval_s),
             "ns3::olsr::RoutingProtocol::TcInterval": _time(wifi.olsr.tc_interval_s),
-            "ns3::olsr::RoutingProtocol::Willingness": _WILLINGNESS.get(wifi.olsr.willingness, "default"),
+            "ns3::olsr::RoutingProtocol::Willingness": _WILLINGNESS[wifi.olsr.willingness],
         }
     return lines + [f"attribute {name} {value}" for name, value in attributes.items()]
 

@@ -5,15 +5,16 @@ from typing import Any
 
 import simpy
 
-FAR_AWAY = 2**62
-"""A time, in nanoseconds, that no simulation reaches."""
-
 
 class EventLoop:
     """A SimPy environment whose clock is an int of nanoseconds."""
 
     def __init__(self) -> None:
-        self._environment = simpy.Environment(initial_time=0)
+        self._environment = environment = simpy.Environment(initial_time=0)
+        self.next_time: Callable[[], float] = environment.peek
+        """When the next event is due; infinite if none is."""
+        self.step: Callable[[], None] = environment.step
+        """Handle the next event."""
 
     @property
     def now(self) -> int:
@@ -21,23 +22,13 @@ class EventLoop:
         now: int = self._environment.now
         return now
 
-    def at(self, time: int, callback: Callable[..., None], *arguments: Any) -> None:
+    def at(self, time: int, callback: Callable[..., Any], *arguments: Any) -> None:
         """Call back at a time; calls for the same time come in the order in which they were asked for."""
-        timeout = self._environment.timeout(time - self._environment.now)
+        environment = self._environment
+        timeout = environment.timeout(time - environment.now)
         timeout.callbacks.append(lambda _: callback(*arguments))
-
-    @property
-    def next_time(self) -> int:
-        """When the next event is due; far away if none is."""
-        time = self._environment.peek()
-        return time if time < FAR_AWAY else FAR_AWAY
-
-    def step(self) -> None:
-        """Handle the next event."""
-        self._environment.step()
 
     def run_through(self, until: int) -> None:
         """Handle every event up to and including `until`."""
-        environment = self._environment
-        while environment.peek() <= until:
-            environment.step()
+        while self.next_time() <= until:
+            self.step()

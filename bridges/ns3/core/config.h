@@ -36,7 +36,6 @@ struct Config
     std::map<uint32_t, std::string> captures; // file by node
     std::string ascii;
     std::string flowMonitor;
-    std::string animation;
 };
 
 // The rest of a line, which may hold spaces.
@@ -119,8 +118,6 @@ Parse(const std::string& text, Config& config)
             config.ascii = Rest(words);
         else if (key == "flow_monitor")
             config.flowMonitor = Rest(words);
-        else if (key == "animation")
-            config.animation = Rest(words);
         else
             return "unknown key '" + key + "'";
         if (words.fail() && !words.eof())

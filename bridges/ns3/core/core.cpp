@@ -8,6 +8,7 @@
 #include "ns3/ipv4-address-generator.h"
 #include "ns3/mac48-address.h"
 
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -42,11 +43,27 @@ Forget()
     ns3::RngSeedManager::ResetNextStreamIndex();
 }
 
-// ns-3 says what is wrong and terminates; this adds when.
+// ns-3 says what is wrong and terminates; this adds when, and sees to it that nobody has a later word.
 [[noreturn]] inline void
 SayWhen()
 {
     std::cout.flush();
+    std::signal(SIGABRT, SIG_DFL);
+    if (std::current_exception())
+    {
+        try
+        {
+            throw;
+        }
+        catch (const std::exception& error)
+        {
+            std::cerr << "msg=\"" << error.what() << "\"" << std::endl;
+        }
+        catch (...)
+        {
+            std::cerr << "an exception of an unknown kind" << std::endl;
+        }
+    }
     std::cerr << "ns-3 gave up at simulated time " << ns3::Simulator::Now().GetNanoSeconds() << " ns (its words are above)"
               << std::endl;
     std::abort();
@@ -62,7 +79,14 @@ extern "C"
         std::set_terminate(robonet::SayWhen);
         robonet::Forget();
         auto& run = robonet::TheRun();
-        run.text = robonet::MakeNetwork(reinterpret_cast<const char*>(description), run.network);
+        try
+        {
+            run.text = robonet::MakeNetwork(reinterpret_cast<const char*>(description), run.network);
+        }
+        catch (const std::exception& error)
+        {
+            run.text = error.what();
+        }
         if (run.text.empty())
         {
             return 0;

@@ -8,6 +8,7 @@
 #include "radios.h"
 
 #include "ns3/arp-l3-protocol.h"
+#include "ns3/global-value.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/socket.h"
 #include "ns3/traffic-control-layer.h"
@@ -450,6 +451,10 @@ MakeNetwork(const std::string& text, std::unique_ptr<Network>& network)
     if (auto problem = SetCarefully(config.userAttributes, false); !problem.empty())
     {
         return "user: " + problem;
+    }
+    if (!config.captures.empty()) // otherwise ns-3 leaves checksums out
+    {
+        ns3::GlobalValue::Bind("ChecksumEnabled", ns3::BooleanValue(true));
     }
     network = std::make_unique<Network>(config);
     if (auto problem = SetCarefully(config.userAttributes, true); !problem.empty())

@@ -1,4 +1,4 @@
-// Files that users of ns-3 know: pcap, ASCII traces, FlowMonitor's XML, NetAnim's XML.
+// Files that users of ns-3 know: pcap, ASCII traces, FlowMonitor's XML; NetAnim's is in animation.cpp.
 #pragma once
 
 #include "config.h"
@@ -6,9 +6,6 @@
 
 #include "ns3/flow-monitor-helper.h"
 #include "ns3/trace-helper.h"
-#ifdef ROBONET_WITH_NETANIM
-#include "ns3/animation-interface.h"
-#endif
 
 #include <memory>
 
@@ -36,12 +33,6 @@ class Outputs
             m_flows = std::make_unique<ns3::FlowMonitorHelper>();
             m_flows->Install(radios.nodes);
         }
-#ifdef ROBONET_WITH_NETANIM
-        if (!config.animation.empty())
-        {
-            m_animation = std::make_unique<ns3::AnimationInterface>(config.animation);
-        }
-#endif
     }
 
     void End()
@@ -51,17 +42,11 @@ class Outputs
             m_flows->GetMonitor()->CheckForLostPackets();
             m_flows->SerializeToXmlFile(m_config.flowMonitor, true, true);
         }
-#ifdef ROBONET_WITH_NETANIM
-        m_animation.reset();
-#endif
     }
 
   private:
     Config m_config;
     std::unique_ptr<ns3::FlowMonitorHelper> m_flows;
-#ifdef ROBONET_WITH_NETANIM
-    std::unique_ptr<ns3::AnimationInterface> m_animation;
-#endif
 };
 
 } // namespace robonet

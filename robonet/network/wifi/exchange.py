@@ -119,10 +119,10 @@ MOST_EXPIRED = 32
 
 @bare_kernel
 def enqueue(air: Air, node: int, handle: int, to: int, size: int, rate: int, now: int) -> int:
-    """Put a frame into a node's queue; NO_ROOM when there is no memory for it, QUEUE_FULL when it is lost."""
+    """Put a frame into a node's queue; NO_ROOM when arrays are too small for it, QUEUE_FULL when it is lost."""
     mac, jobs = air.mac, air.jobs
     job = air.radio[FREE_JOB]
-    if job == NOBODY:
+    if job == NOBODY or air.radio[CALLS] + 2 * len(mac) + 4 * MOST_EXPIRED > len(air.calls):
         return NO_ROOM
     drop_expired(air, node, now)
     if mac[node, QUEUED] >= air.radio[QUEUE_LIMIT]:

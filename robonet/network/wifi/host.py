@@ -65,7 +65,13 @@ class Host:
         """Hand a control message to the radio."""
         self._identification = (self._identification + 1) & 0xFFFF
         item = Item(CONTROL, message, next_hop, ttl, self._identification)
-        if delay_ns:
+        if next_hop == EVERYONE:  # most of what is ever sent
+            network, size = self._network, message.size + UDP_OVER_MAC_BYTES
+            if delay_ns:
+                self._loop.at(network.now + delay_ns, network.transmit, self.node, item, size)
+            else:
+                network.transmit(self.node, item, size)
+        elif delay_ns:
             self._loop.at(self._network.now + delay_ns, self._pass, item)
         else:
             self._pass(item)

@@ -124,13 +124,12 @@ class Medium:
 
     def enqueue(self, node: int, handle: int, to: int, size: int, rate: int, now: int) -> int:
         """Hand a frame of `size` bytes to a node's radio; QUEUE_FULL if it is lost."""
-        if self.air.radio[CALLS] + 2 * self._room > len(self.air.calls):
-            self._more_calls()
-        answer = _enqueue(node, handle, to, size, rate, now, *self.air)
+        answer: int = _enqueue(node, handle, to, size, rate, now, *self.air)
         if answer == NO_ROOM:
+            self._more_calls()
             self._more_jobs()
             answer = _enqueue(node, handle, to, size, rate, now, *self.air)
-        return int(answer)
+        return answer
 
     @property
     def next_time(self) -> int:
@@ -192,6 +191,8 @@ class Medium:
 
     def _more_jobs(self) -> None:
         old = self.air.jobs
+        if self.air.radio[state.FREE_JOB] != NOBODY:
+            return
         jobs = np.zeros((2 * len(old), state.JOB_COLUMNS), dtype=np.int64)
         jobs[: len(old)] = old
         jobs[len(old) :, state.NEXT] = np.arange(len(old) + 1, len(jobs) + 1)
@@ -201,6 +202,8 @@ class Medium:
 
     def _more_calls(self) -> None:
         calls = self.air.calls
+        if self.air.radio[CALLS] + 2 * self._room < len(calls):
+            return
         self.air = self.air._replace(calls=np.concatenate((calls, np.zeros_like(calls))))
 
     def _more_events(self) -> None:

@@ -141,17 +141,17 @@ class WifiNetwork:
     # --- running -------------------------------------------------------------------------------------------
 
     def _run_through(self, until: int) -> None:
-        loop, medium = self.loop, self.medium
+        next_time, step, medium = self.loop.next_time, self.loop.step, self.medium
         while True:
-            next_time = loop.next_time
-            limit = min(next_time, until)
+            due = next_time()
+            limit = until if due > until else int(due)
             if medium.advance(limit):
                 self.now = medium.now
                 self._handle_calls()
-            elif next_time <= until:
-                self.now = next_time
+            elif due <= until:
+                self.now = limit
                 self.signal_dbm = NO_SIGNAL
-                loop.step()
+                step()
             else:
                 self._handle_calls()  # what could wait
                 return
@@ -160,26 +160,27 @@ class WifiNetwork:
         now, items, hosts, frames, routings = self.now, self._items, self.hosts, self._frames, self._routings
         if self._captures is not None:
             self._captures.write(self.medium.take_log(), self._items)
+        heard = -1  # the frame that the lines below are about: all who hear a broadcast come one after the other
+        content, ttl, is_control = None, 0, False
         for kind, node, handle, peer, sends, signal, queue_ns, access_ns, air_ns in self.medium.take_calls():
             if kind == RECEIVED:
-                item = items[handle]
-                if item.kind == CONTROL:  # most of what is ever received, hence straight to where it goes
-                    routings[node].handle_message(item.content, peer, item.ttl, now)
+                if handle != heard:
+                    item_kind, content, _, ttl, _ = items[handle]
+                    heard, is_control = handle, item_kind == CONTROL
+                if is_control:  # most of what is ever received, hence straight to where it goes
+                    routings[node].handle_message(content, peer, ttl, now)
                 else:
                     self.signal_dbm = signal / state.SIGNAL_STEPS
-                    hosts[node].handle_frame(item, peer, (node, now, queue_ns, access_ns, air_ns), now)
-            elif kind == DONE:
-                item = items.pop(handle)
-                frames[type(item.content)] += sends
+                    hosts[node].handle_frame(items[handle], peer, (node, now, queue_ns, access_ns, air_ns), now)
+                continue
+            item = items.pop(handle)
+            frames[type(item.content)] += sends
+            if kind == DONE:
                 hosts[node].handle_done(item, now)
             elif kind == LOST_RETRIES:
-                item = items.pop(handle)
-                frames[type(item.content)] += sends
                 hosts[node].handle_lost(item, now)
             else:
                 assert kind == LOST_LIFETIME
-                item = items.pop(handle)
-                frames[type(item.content)] += sends
                 hosts[node].handle_expired(item, now)
 
     def _send(self, packet: Packet) -> None:
