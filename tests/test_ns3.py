@@ -104,11 +104,21 @@ def line(count, spacing_m=100.0):
 
 @pytest.mark.parametrize("routing", ROUTINGS)
 def test_it_passes_the_conformance_kit(routing):
-    check_network(lambda: network_in_memory(network(routing=routing, range_m=30.0)))
+    check_network(lambda: network_in_memory(network(ns3={"routing": routing}, range_m=30.0)))
 
 
 def test_it_passes_the_conformance_kit_with_arp_and_fading():
     check_network(lambda: network_in_memory(network(routing="aodv", range_m=30.0, arp=True, fading="rayleigh")))
+
+
+@pytest.mark.parametrize("routing", ["olsr", "dsdv"])
+def test_tables_of_routes_carry_packets_once_they_are_there(routing):
+    """DSDV keeps the first packet until it has a route, OLSR does not."""
+    world = World(line(4), ns3={"routing": routing})
+    world.send(0, 3, MILLISECOND).send(0, 3, 58 * SECOND).run(60)
+    assert [(row[0], row[4]) for row in world.arrivals] == ([(0, 3), (1, 3)] if routing == "dsdv" else [(1, 3)])
+    assert world.failures == ({} if routing == "dsdv" else {0: "no_route"})
+    assert world.report["ns3"]["routing"] == routing
 
 
 def test_another_seed_is_another_run():
@@ -332,9 +342,9 @@ def test_what_ns3_lacks_is_refused_by_name(words, obstacles, named):
 
 
 def test_obstacles_that_let_signals_pass_are_no_matter():
-    made = network(materials={"brick": {}})
-    made.start(setup_of([Node(name="a"), Node(name="b")], obstacles=(WALL,)))
-    made.end(0)
+    for made in (network(materials={"brick": {}}), network(ns3={"obstacles": "transparent"})):
+        made.start(setup_of([Node(name="a"), Node(name="b")], obstacles=(WALL,)))
+        made.end(0)
 
 
 def test_without_the_wheel_the_error_says_what_to_install():

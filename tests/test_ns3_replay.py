@@ -1,8 +1,8 @@
 """A co-simulation and the same motion and traffic in ns-3 alone: the RoboNetSim paper, section 5.3.
 
-        robots --positions, packets--> ns-3 in steps --> arrivals
-           |                                                =
-           +-- movement file, traffic file --> ns-3 alone --> arrivals     to the nanosecond
+robots --positions, packets--> ns-3 in steps --> arrivals
+   |                                                =
+   +-- movement file, traffic file --> ns-3 alone --> arrivals     to the nanosecond
 """
 
 import sys
@@ -91,7 +91,7 @@ class Robots:
     def control(self, outcome):
         self._note(outcome)
         positions_m, sends = self.walk.steps[self.step]
-        return positions_m, Transmissions.of(sorted(sends))
+        return positions_m, Transmissions.of(sends)
 
     def advance(self):
         self.step += 1
@@ -150,10 +150,8 @@ def test_steps_do_not_show(robots, broadcast, model):
     alone = walk.play(network(model, routing="aodv"))
     assert len(alone) > 3 * robots
     assert walk.play(network(model, routing="aodv"), parts=2) == alone
-    for _, sends in walk.steps:  # the link wants numbers ascending, and takes each once
-        sends[:] = [(index, *row[1:]) for index, row in enumerate(sends)]
     total = 0
-    for _, sends in walk.steps:
+    for _, sends in walk.steps:  # the link wants numbers ascending
         sends[:] = [(total + index, *row[1:]) for index, row in enumerate(sends)]
         total += len(sends)
     assert over_the_link(network(model, routing="aodv"), walk) == walk.play(network(model, routing="aodv"))

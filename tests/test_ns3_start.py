@@ -10,7 +10,7 @@ import xml.etree.ElementTree
 import pytest
 from conftest import ROOT, robonet
 from test_ns3 import MILLISECOND, World, line, need_ns3, network, setup_of
-from tshark import assert_clean, dissect
+from tshark import dissect
 
 from bridges.ns3 import compiled as compiling
 from bridges.ns3 import library
@@ -28,6 +28,10 @@ robots: [{name: scout, count: 4, controller: diffusion}]
 traffic: [{cbr: {senders: scout, to: random, rate_hz: 5}}]
 network: {model: ns3, ns3: %s}
 """
+
+
+UNCLEAN = "_ws.short or ip.checksum.status == 0 or udp.checksum.status == 0"
+"""Frame check sequences are bad, and all else is good: ns-3 writes zeros there."""
 
 
 @pytest.fixture(autouse=True)
@@ -178,7 +182,9 @@ def test_files_that_users_of_ns3_know(tmp_path, loader):
     assert len(data) == 10 and {(row["ip.src"], row["ip.dst"], row["udp.length"]) for row in data} == {
         ("10.0.0.1", "10.0.0.3", "72")
     }
-    assert_clean(capture)
+    assert not dissect(capture, "frame.number", where=UNCLEAN)
+    complaints = {row["_ws.expert.message"].partition(" [")[0] for row in dissect(capture, "_ws.expert.message")}
+    assert complaints == {"Bad checksum"}
     flows = xml.etree.ElementTree.parse(folder / "flowmon.xml").getroot()
     assert [flow.get("rxPackets") for flow in flows.find("FlowStats")] == ["5"]
     assert (folder / "trace.tr").read_text().count("ns3::UdpHeader") >= 20

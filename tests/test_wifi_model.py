@@ -992,3 +992,71 @@ def test_losses_to_others_count_as_collisions():
     world.run(0.3).end()
     assert world.arrivals == []
     assert (world.radio["collided"], world.radio["faded"]) == (20, 0)
+
+
+# --- what once went wrong ----------------------------------------------------------------------------------
+
+
+def test_rate_fallback_keeps_its_memory_when_many_are_in_reach():
+    """Thirty nodes have more links than the table begins with: it grows, and what was learned stays."""
+    world = World(ring(30, 20.0), mac={"rate_control": "arf"}).listen()
+    for i in range(60):
+        world.send(1, 2, i * 5 * MILLISECOND)
+    world.run(1)
+    rates = [frame.rate for frame in world.frames("data")]
+    assert rates == [min(i // 10, 7) for i in range(60)]
+
+
+def test_an_overloaded_queue_loses_no_room():
+    """Frames that expire while others come: every place is either queued or free."""
+    world = World([(0, 0), (10, 0), (5, 5), (5, 6)])
+    for i in range(2400):
+        world.send(i % 4, (i + 1) % 4, i * MILLISECOND // 2, 1000)
+    world.run(2)
+    air = world.network.medium.air
+    free, job = 0, int(air.radio[state.FREE_JOB])
+    while job != state.NOBODY:
+        free, job = free + 1, int(air.jobs[job, state.NEXT])
+    assert free + int(air.mac[:, state.QUEUED].sum()) == len(air.jobs)
+
+
+def test_a_backoff_stands_still_while_the_medium_is_busy():
+    """0 hears 1's long frame in the middle of its backoff; a frame queued meanwhile does not make it count on."""
+    world = World([(0, 0), (10, 0), (0, 10)])
+    world.send(0, 2, MILLISECOND, 20)  # after which there is a backoff
+    world.send(1, 2, MILLISECOND + 300 * MICROSECOND, 2000)
+    world.send(0, 2, MILLISECOND + 2000 * MICROSECOND, 20)
+    mac = world.network.medium.air.mac
+    slots = []
+    world.network.loop.at(MILLISECOND + 1999 * MICROSECOND, lambda: slots.append(int(mac[0, state.SLOTS])))
+    world.network.loop.at(MILLISECOND + 2001 * MICROSECOND, lambda: slots.append(int(mac[0, state.SLOTS])))
+    world.run(0.1)
+    assert slots[0] == slots[1] or slots[0] == 0
+
+
+def test_receptions_lost_are_never_less_than_none(tmp_path):
+    rng = np.random.default_rng(3)
+    world = World(rng.uniform(0, 150, (12, 2)), routing="flooding", step_ns=MILLISECOND)
+    for i in range(300):
+        world.send(int(rng.integers(12)), BROADCAST, i * 300 * MICROSECOND, 300)
+    for _ in range(100):
+        world.places_m[:, :2] = rng.uniform(0, 150, (12, 2))
+        world.run(0.001)
+    assert (world.network.medium.air.mac[:, [state.FADED, state.COLLIDED, state.MISSED]] >= 0).all()
+
+
+def test_a_packet_to_oneself_is_recorded(tmp_path):
+    world = World(line(2, 10.0), folder=tmp_path)
+    world.send(0, 0, MILLISECOND)
+    world.run(0.1).end()
+    assert world.counts["delivered"] == 1
+    assert read_table(tmp_path / "tables" / "flows")["times_forwarded"].tolist() == [0]
+
+
+def test_where_there_is_no_path_that_is_the_reason():
+    """Datagrams that wait for a route and are displaced by newer ones have died of that, not of full queues."""
+    world = World([(0, 0), (3000, 0)], routing="aodv")
+    for i in range(200):
+        world.send(0, 1, i * 20 * MILLISECOND)
+    world.run(6).end()
+    assert set(world.counts["dropped"]) <= {"no_route", "run_ended"} and world.counts["dropped"]["no_route"] > 100

@@ -19,6 +19,7 @@ MODULES = (
 )  # fmt: skip
 """Those that the core uses, each before those that it needs."""
 
+
 class CannotCompile(Exception):
     """There is no compiler, or it does not take the source; the message says which."""
 

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,7 +88,7 @@ class Core:
         if not count:
             return []
         memory = (ctypes.c_char * (count * EVENT.itemsize)).from_address(self._functions["events"]())
-        events: list[Any] = np.frombuffer(memory, EVENT).tolist()
+        events: list[Any] = np.frombuffer(memoryview(memory), EVENT).tolist()
         return events
 
     def queues(self, nodes: int) -> "np.ndarray[Any, np.dtype[np.uint32]]":
@@ -114,7 +115,8 @@ class Animation:
     def __init__(self, loader: str, path: Path) -> None:
         functions, _ = _load(find_wheel(), loader, ANIMATION)
         self._animate = functions["animate"]
-        self._animate(ctypes.addressof(ctypes.create_string_buffer(str(path).encode())))
+        name = ctypes.create_string_buffer(str(path).encode())
+        self._animate(ctypes.addressof(name))
 
     def end(self) -> None:
         """Close it; before ns-3 is taken down."""
@@ -140,7 +142,7 @@ def _load_compiled(wheel: Wheel, part: Part) -> Functions:
 
 
 def _open_lazily(path: str) -> ctypes.CDLL:
-    """As the linker would: ctypes binds all functions at once, and NetAnim's libraries lack some that are never used."""
+    """As the linker would: ctypes binds all functions at once, and NetAnim's libraries lack some that nobody calls."""
     system = ctypes.CDLL(None)
     system.dlopen.argtypes, system.dlopen.restype = [ctypes.c_char_p, ctypes.c_int], ctypes.c_void_p
     system.dlerror.restype = ctypes.c_char_p
@@ -153,7 +155,7 @@ def _open_lazily(path: str) -> ctypes.CDLL:
 @cache  # a just-in-time compiler takes every definition once
 def _load_jit(wheel: Wheel, part: Part) -> Functions:
     try:
-        import cppyy
+        cppyy: Any = import_module("cppyy")
     except ImportError as error:
         raise UserError(f"ns-3 needs cppyy where there is no g++, and cannot load it ({error}): {INSTALL}") from error
     for module in reversed(part.modules):  # libraries before headers, or cling warns

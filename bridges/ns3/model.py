@@ -28,14 +28,15 @@ class Ns3Network:
     """ns-3 as a network simulator."""
 
     def __init__(self, settings: Network, recorder: Recorder | None = None) -> None:
-        self._wifi = settings.wifi
         self._ns3: Ns3 = settings.ns3
+        routing = self._ns3.routing or settings.wifi.routing
+        self._wifi = settings.wifi.model_copy(update={"routing": routing})
         self._recorder = recorder
 
     def start(self, setup: Setup) -> Offer:
         """Build the network in ns-3."""
         wifi = self._wifi
-        refuse_what_ns3_lacks(wifi, setup)
+        refuse_what_ns3_lacks(wifi, self._ns3, setup)
         radio = Radio(wifi, setup)
         files = lines_of_files(wifi, self._ns3, setup, self._recorder)
         is_static = ROUTINGS[wifi.routing] == "static"

@@ -16,7 +16,7 @@ class Reach:
     """The links over which preambles are detected, with the chance that a frame gets through."""
 
     def __init__(self, wifi: Wifi, setup: Setup, radio: Radio) -> None:
-        nothing = Obstacles([], wifi.materials)  # obstacles that would weaken signals are refused
+        nothing = Obstacles([], wifi.materials)  # as in ns-3, where obstacles weaken nothing
         self._links = LinkTable(wifi, setup.seed, radio.path_loss, radio.powers_dbm, nothing)
         names = [node.name for node in setup.nodes]
         self._medium = Medium(wifi, radio.standard, setup.seed, names, self._links, logs=False)

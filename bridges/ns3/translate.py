@@ -8,6 +8,7 @@ from robonet.link.simulators import Setup
 from robonet.network.wifi.airtime import STANDARDS, Standard
 from robonet.network.wifi.propagation import PathLoss
 from robonet.network.wifi.settings import rate_numbers, transmit_powers_dbm
+from robonet.scenario.ns3 import Ns3
 from robonet.scenario.wifi import Aodv, Wifi
 from robonet.space import Floats
 
@@ -38,19 +39,20 @@ class Radio:
         self.rate, self.broadcast_rate = rate_numbers(wifi, self.standard)
 
 
-def refuse_what_ns3_lacks(wifi: Wifi, setup: Setup) -> None:
+def refuse_what_ns3_lacks(wifi: Wifi, ns3: Ns3, setup: Setup) -> None:
     """Raise an error that names every setting for which ns-3 has no counterpart."""
     found: list[str] = []
     if wifi.shadowing is not None:
         found.append("wifi.shadowing: ns-3 has none that is the same both ways and changes slowly")
     if wifi.fading is not None and wifi.fading.rician is not None:
         found.append("wifi.fading.rician: ns-3 has no Rician fading; it has rayleigh and nakagami")
-    for material in sorted({obstacle.material for obstacle in setup.obstacles}):
+    weakening = setup.obstacles if ns3.obstacles == "refuse" else []
+    for material in sorted({obstacle.material for obstacle in weakening}):
         taken = wifi.materials.get(material)
         if taken is not None and (taken.wall_db > 0 or taken.per_m_db > 0):
             found.append(
                 f"wifi.materials.{material}: obstacles of {material} weaken signals, which ns-3's models of open space "
-                f"cannot express; `materials: {{{material}: {{wall_db: 0}}}}` lets signals pass"
+                "cannot express; `ns3: {obstacles: transparent}` lets signals pass"
             )
     if wifi.routing not in ROUTINGS:
         found.append(f"wifi.routing: ns-3 has no '{wifi.routing}'; known here: {', '.join(ROUTINGS)}")

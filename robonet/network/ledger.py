@@ -130,7 +130,7 @@ class Ledger:
 
     def close(self, now: int) -> dict[str, Any]:
         """End the run: what is under way is dropped, the record is closed, the counts are told."""
-        for packet in list(self._open.values()):
+        for packet in sorted(self._open.values()):
             self._close(packet, now, "run_ended", 0)
         if self._recorder is not None:
             self._recorder.flush()

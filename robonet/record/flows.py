@@ -144,7 +144,7 @@ class FlowTable:
         flow.last_received = time
         flow.received_packets += 1
         flow.received_bytes += size
-        flow.times_forwarded += hops - 1
+        flow.times_forwarded += max(hops - 1, 0)
 
     def lost(
         self, source: int, destination: int, source_port: int, destination_port: int, reason: str, size: int

@@ -100,8 +100,9 @@ def warnings_about(packets: dict[str, Any]) -> list[str]:
     if packets["sent"] < FEW or lost <= packets["sent"] / 2:
         return []
     reason, count = max(packets["dropped"].items(), key=lambda item: item[1])
-    share = 100 * lost / packets["sent"]
-    return [f"{share:.0f} % of the packets were lost, most of them ({count}) as {reason}: {BECAUSE.get(reason, '')}"]
+    shares = 100 * lost / packets["sent"], 100 * count / lost
+    text = f"{shares[0]:.0f} % of the packets were lost, {shares[1]:.0f} % of these as {reason}"
+    return [f"{text}: {BECAUSE.get(reason, '')}"]
 
 
 def overall_digest(digests: dict[str, str], metrics: dict[str, float | None]) -> str:

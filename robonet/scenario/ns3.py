@@ -13,6 +13,10 @@ AttributeText = Annotated[str, Field(pattern=r"^[^\n\r]*$")]
 class Ns3(Section):
     """ns-3 as the network simulator."""
 
+    routing: Literal["aodv", "olsr", "dsdv", "static", "flooding", "none"] | None = None
+    """How packets get farther than one hop, where it is not to be `wifi.routing`; `dsdv` is only here."""
+    obstacles: Literal["refuse", "transparent"] = "refuse"
+    """What to do in an arena whose obstacles weaken signals, which ns-3 does not know: give up, or let signals pass."""
     attributes: dict[AttributeName, AttributeText | bool | int | float] = {}
     """Any attribute of ns-3: a default by name (`ns3::WifiMacQueue::MaxSize`) or one by path (`/NodeList/...`)."""
     outputs: tuple[Literal["pcap", "flowmon", "ascii", "netanim"], ...] = ()

@@ -299,13 +299,13 @@ class Wifi(Section):
     rate_mbps: float | None = None
     """Rate of unicast data: 6, 9, 12, 18, 24, 36, 48 or 54 (802.11a, g), 1, 2, 5.5 or 11 (802.11b); else the lowest."""
     broadcast_rate_mbps: float | None = None
-    """Rate of broadcasts and of RTS; the lowest of the standard by default."""
+    """Rate of broadcasts; the lowest of the standard by default, as always for RTS."""
     range_m: Positive | None = None
     """Transmit power such that preambles are just detected at this distance; 120 m unless a power is given."""
     tx_power_dbm: Annotated[float, Field(ge=-100, le=60)] | None = None
     """Transmit power, where no range is given; ns-3's is 16.0206."""
     antenna_gain_db: Decibels = 0.0
-    """Gain of each antenna, sending and receiving."""
+    """Gain of each antenna, sending and receiving, on top of a given power; a given range has it included."""
     noise_figure_db: NonNegative = 7.0
     """Noise that receivers add to that of heat."""
     frequency_mhz: Positive | None = None

@@ -18,6 +18,8 @@ BANDWIDTH_HZ = {"802.11a": 20e6, "802.11b": 20e6, "802.11g": 20e6}
 ROUTINGS = ("aodv", "olsr", "anthocnet", "flooding", "static", "shortest-path", "none")
 LARGEST_PAYLOAD_BYTES = 2304 - 8 - 20 - 8
 """An 802.11 frame carries 2304 bytes; LLC, IPv4 and UDP take their share."""
+DEFAULT_POWER_DBM = 16.0206
+"""Of radios with a fixed range, where none is given."""
 NEAREST_M = 0.1
 """Closer than this no two robots come."""
 THERMAL_NOISE_DBM_HZ = -173.975
@@ -66,13 +68,17 @@ def _problems_with_power(wifi: Wifi, here: Steps) -> list[Problem]:
             Problem((*here, "tx_power_dbm"), "is given beside range_m, which sets the power: leave out one of the two")
         ]
     law = wifi.propagation
-    if law.range is not None:
-        if wifi.range_m is not None and "range_m" in law.range.model_fields_set:
-            return [Problem((*here, "range_m"), "is given twice, here and under propagation: leave out one of the two")]
-        return []
+    if wifi.range_m is not None and wifi.range_m < NEAREST_M:
+        return [Problem((*here, "range_m"), f"reaches nobody: robots do not come nearer than {NEAREST_M:g} m")]
+    reception = wifi.reception
+    if reception.sensitivity_dbm > reception.minimum_rssi_dbm:
+        text = f"is above minimum_rssi_dbm ({reception.minimum_rssi_dbm:g}), which then never counts"
+        return [Problem((*here, "reception", "sensitivity_dbm"), text)]
+    if law.range is not None and wifi.range_m is not None and "range_m" in law.range.model_fields_set:
+        return [Problem((*here, "range_m"), "is given twice, here and under propagation: leave out one of the two")]
     noise_dbm = THERMAL_NOISE_DBM_HZ + 10 * math.log10(BANDWIDTH_HZ[wifi.standard]) + wifi.noise_figure_db
     floor_dbm = max(wifi.reception.minimum_rssi_dbm, noise_dbm + wifi.reception.minimum_snr_db)
-    if wifi.tx_power_dbm is None:
+    if wifi.tx_power_dbm is None and law.range is None:
         if floor_dbm > wifi.reception.minimum_rssi_dbm:
             text = (
                 f"nobody would be heard at the range: preambles of {wifi.reception.minimum_rssi_dbm:g} dBm drown in "
@@ -80,19 +86,23 @@ def _problems_with_power(wifi: Wifi, here: Steps) -> list[Problem]:
             )
             return [Problem((*here, "reception", "minimum_rssi_dbm"), text)]
         return []
-    nearest_dbm = wifi.tx_power_dbm + 2 * wifi.antenna_gain_db - _least_loss_db(wifi)
+    power_dbm = DEFAULT_POWER_DBM if wifi.tx_power_dbm is None else wifi.tx_power_dbm
+    nearest_dbm = power_dbm + 2 * wifi.antenna_gain_db - _least_loss_db(wifi)
     if nearest_dbm < floor_dbm:
         text = (
             f"reaches nobody: even {NEAREST_M:g} m away {nearest_dbm:.1f} dBm arrive, "
             f"and receivers need {floor_dbm:.1f} dBm"
         )
-        return [Problem((*here, "tx_power_dbm"), text)]
+        key = "antenna_gain_db" if wifi.tx_power_dbm is None else "tx_power_dbm"
+        return [Problem((*here, key), text)]
     return []
 
 
 def _least_loss_db(wifi: Wifi) -> float:
     """The loss between robots that touch."""
     law = wifi.propagation
+    if law.range is not None:
+        return 0.0
     if law.log_distance is not None:
         near = max(NEAREST_M / law.log_distance.reference_m, 1.0)
         return law.log_distance.reference_loss_db + 10 * law.log_distance.exponent * math.log10(near)

@@ -419,7 +419,7 @@ class Network
 
     int64_t DrawJitterNs()
     {
-        return int64_t(m_jitter->GetInteger(0, uint32_t(m_config.floodingJitterNs)));
+        return int64_t(m_jitter->GetValue(0, double(m_config.floodingJitterNs)));
     }
 
     Config m_config;

@@ -109,7 +109,8 @@ def draw_backoff(mac: Ints, node: int, now: int) -> None:
 @bare_kernel
 def request(mac: Ints, radio: Ints, agenda: Ints, node: int, now: int) -> None:
     """The first frame of an empty queue: at once if the medium is free and no backoff is left (10.3.4.2)."""
-    count_down(mac, radio, node, now)
+    if not mac[node, BUSY]:
+        count_down(mac, radio, node, now)
     if mac[node, SLOTS] == 0:
         if mac[node, BUSY] or mac[node, NAV_END] > now:
             draw_backoff(mac, node, now)

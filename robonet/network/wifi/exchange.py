@@ -39,6 +39,7 @@ from robonet.network.wifi.state import (
     DONE,
     DUPLICATES,
     ENDS,
+    EVENTS,
     EVERYONE,
     EXPIRES,
     FRAME_NUMBER,
@@ -121,10 +122,13 @@ MOST_EXPIRED = 32
 def enqueue(air: Air, node: int, handle: int, to: int, size: int, rate: int, now: int) -> int:
     """Put a frame into a node's queue; NO_ROOM when arrays are too small for it, QUEUE_FULL when it is lost."""
     mac, jobs = air.mac, air.jobs
-    job = air.radio[FREE_JOB]
-    if job == NOBODY or air.radio[CALLS] + 2 * len(mac) + 4 * MOST_EXPIRED > len(air.calls):
+    room = 2 * len(mac) + 4 * MOST_EXPIRED
+    if air.radio[CALLS] + room > len(air.calls) or air.radio[EVENTS] + room > len(air.agenda):
         return NO_ROOM
     drop_expired(air, node, now)
+    job = air.radio[FREE_JOB]
+    if job == NOBODY:
+        return NO_ROOM
     if mac[node, QUEUED] >= air.radio[QUEUE_LIMIT]:
         return QUEUE_FULL
     air.radio[FREE_JOB] = jobs[job, NEXT]

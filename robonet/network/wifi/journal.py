@@ -68,12 +68,12 @@ class Journal:
         return False
 
     def refuse(self, packet: Packet, now: int) -> None:
-        """It is longer than a frame carries; nobody else is to be told of packets to many."""
+        """It is longer than a frame carries; packets to many have no fate that could be told, but they count."""
         if packet.destination < FIRST_GROUP:
             self._ledger.dropped(packet, now, "too_long")
-            if self._flows is not None:
-                size = packet.size + IP_AND_UDP_BYTES
-                self._flows.lost(packet.source, packet.destination, PORT, PORT, "too_long", size)
+        if self._flows is not None:
+            size = packet.size + IP_AND_UDP_BYTES
+            self._flows.lost(packet.source, packet.destination, PORT, PORT, "too_long", size)
 
     def copied(self, datagram: Datagram) -> None:
         """Somebody else has it too."""

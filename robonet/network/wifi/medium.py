@@ -117,6 +117,7 @@ class Medium:
 
     def move(self, positions_m: Floats, now: int) -> None:
         """Everyone is somewhere else from now on."""
+        self._more_events()
         if self._links.update(positions_m):
             self.air = self.air._replace(near=self._links.near, powers=self._links.powers)
             _move(now, *self.air)
@@ -128,6 +129,7 @@ class Medium:
         if answer == NO_ROOM:
             self._more_calls()
             self._more_jobs()
+            self._more_events()
             answer = _enqueue(node, handle, to, size, rate, now, *self.air)
         return answer
 
@@ -208,6 +210,8 @@ class Medium:
 
     def _more_events(self) -> None:
         agenda = self.air.agenda
+        if self.air.radio[EVENTS] + 2 * self._room < len(agenda):
+            return
         if len(agenda) > 2**28:
             raise SimulatorError("the radios' agenda grows without end")
         self.air = self.air._replace(agenda=np.concatenate((agenda, np.zeros_like(agenda))))
@@ -398,4 +402,5 @@ def _rehash(used: Ints, habits: Ints) -> None:
     from_link = np.int64(0xFFFFFFFF)
     for row in range(len(used)):
         place = place_of(habits, used[row, LINK] >> 32, used[row, LINK] & from_link)
-        habits[place] = used[row]
+        for column in range(HABIT_COLUMNS):
+            habits[place, column] = used[row, column]

@@ -15,11 +15,13 @@ UP_AFTER, DOWN_AFTER = 10, 2
 
 @bare_kernel
 def place_of(habits: Ints, node: int, peer: int) -> int:
-    """Where a link's state is, or is to be; the table must have an empty place left."""
+    """Where a link's state is, or is to be; in a full table, where another's is, which is lost."""
     link = (node << 32) | peer
     size = len(habits)
     place = ((link * 0x9E3779B1) >> 7) % size
-    while habits[place, LINK] != EMPTY and habits[place, LINK] != link:
+    for _ in range(size):
+        if habits[place, LINK] == EMPTY or habits[place, LINK] == link:
+            break
         place = (place + 1) % size
     return place
 
@@ -31,9 +33,11 @@ def first_rate(air: Air, node: int, peer: int, chosen: int) -> int:
         return chosen
     habits = air.habits
     place = place_of(habits, node, peer)
-    if habits[place, LINK] == EMPTY:
-        habits[place, LINK] = (node << 32) | peer
+    link = (node << 32) | peer
+    if habits[place, LINK] != link:
+        habits[place, LINK] = link
         habits[place, CURRENT] = chosen
+        habits[place, SUCCESSES] = habits[place, MISSES] = habits[place, PROBING] = 0
     return habits[place, CURRENT]
 
 

@@ -318,7 +318,7 @@ def move(air: Air, now: int) -> None:
             settle(air, node, now)
         air.phy[node, ENERGY] = 0.0
         air.phy[node, LOCK_POWER] = 0.0
-        air.mac[node, FADED] += air.mac[node, CANDIDATES]  # until they are found again
+        air.mac[node, DECODER] = air.mac[node, CANDIDATES]
         air.mac[node, CANDIDATES] = 0
     for sender in range(nodes):
         if not air.mac[sender, SENDING]:
@@ -335,12 +335,10 @@ def move(air: Air, now: int) -> None:
                 and not air.mac[node, SENDING]
                 and air.mac[node, LOCKED] == NOBODY
             ):
-                air.mac[node, FADED] -= 1
                 _listen(air, node, sender, power)
     for node in range(nodes):
-        if (
-            air.mac[node, LOCKED] != NOBODY and air.phy[node, LOCK_POWER] == 0.0
-        ):  # out of reach in the middle of a frame
+        air.mac[node, FADED] += max(air.mac[node, DECODER] - air.mac[node, CANDIDATES], 0)  # preambles out of reach
+        if air.mac[node, LOCKED] != NOBODY and air.phy[node, LOCK_POWER] == 0.0:  # out of reach within a frame
             air.mac[node, LOCKED] = NOBODY
             air.mac[node, RX_END] = now
             air.mac[node, RX_BAD] = 1

@@ -293,10 +293,8 @@ class AntHocNet:
         """Keep a datagram and look for its destination: from the source with all means, elsewhere near by."""
         destination = datagram.destination
         is_own = datagram.source == self._node
-        if now - datagram.packet.time > self._patience:
-            self._host.drop(datagram, "lifetime")
-        elif self._held >= self._settings.buffer_packets:
-            self._host.drop(datagram, "queue_full")
+        if now - datagram.packet.time > self._patience or self._held >= self._settings.buffer_packets:
+            self._host.drop(datagram, "no_route")
         elif not is_own and self._hopeless.get(destination, -1) > now:
             self._host.drop(datagram, reason)
         else:

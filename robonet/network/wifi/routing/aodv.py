@@ -1,6 +1,6 @@
 """AODV, ad hoc on-demand distance vector routing (RFC 3561), as the core of one node.
 
-By default it does as ns-3 does where that shows in delivery, delay or the number of messages:
+With `rules: ns3` it does as ns-3 does where that shows in delivery, delay or the number of messages:
 
 - a route that breaks or expires keeps its destination's sequence number, which 6.11 has incremented, so that others
   may answer the next RREQ with what they knew before; and a RERR's numbers are not taken over;
@@ -15,8 +15,8 @@ By default it does as ns-3 does where that shows in delivery, delay or the numbe
 - RREP-ACKs are asked for, but nobody is blacklisted for their absence (6.8), and every node says HELLO (6.9: only
   those on an active route do).
 
-With `strict` all of that is as the RFC has it, but for HELLOs, and routes are free of loops at all times, provided
-that DELETE_PERIOD is longer than MY_ROUTE_TIMEOUT as it is by default: who forgets a route must not be used for it.
+With `rules: rfc3561` (`strict`) all of that is as the RFC has it, but for HELLOs, and routes are free of loops,
+provided that DELETE_PERIOD is longer than MY_ROUTE_TIMEOUT as it is by default: who forgets a route must not be used for it.
 """
 
 from collections.abc import Callable

@@ -98,7 +98,7 @@ class Discovery:
         expiry = now + self._timing.buffer_timeout
         displaced = self.buffer.put(datagram, expiry)
         if displaced is not None:
-            self._host.drop(displaced, "queue_full")  # the oldest, as in ns-3
+            self._host.drop(displaced, "no_route")  # the oldest, as in ns-3; it waited for a route in vain
         if not self._buffer_watched:
             self._buffer_watched = True
             self._host.wake(expiry, self._clear_buffer)
@@ -192,7 +192,7 @@ class Discovery:
 
     def _clear_buffer(self, now: int) -> None:
         for datagram in self.buffer.take_expired(now):
-            self._host.drop(datagram, "lifetime")
+            self._host.drop(datagram, "no_route")
         expiry = self.buffer.next_expiry()
         self._buffer_watched = expiry is not None
         if expiry is not None:
