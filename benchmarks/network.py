@@ -2,10 +2,10 @@
 
 Both play the same walks and the same packets (section 5.1 of the paper: 50 robots on 500 x 500 m at 1 m/s, a fifth of
 them sending 5 packets of 64 bytes a second over UDP, AODV and 802.11a at 6 Mbit/s), with the same rules of AODV. ns-3
-is the wheel from PyPI with its event loop in C++ and no traces written; `wifi` runs as in `robonet run`, with everything that a run records. They
-take turns, seed by seed, so that whatever else the machine does strikes both. A figure is CPU seconds of the
-simulation, without start-up, per simulated second; their ratio is the median over the turns. Delivery ratios stand
-beside it, because being fast at something else would be easy.
+is the wheel from PyPI with its event loop in C++ and no traces written; `wifi` runs as in `robonet run`, with
+everything that a run records. They take turns, seed by seed, so that whatever else the machine does strikes both. A
+figure is CPU seconds of the simulation, without start-up, per simulated second; their ratio is the median over the
+turns. Delivery ratios stand beside it, because being fast at something else would be easy.
 """
 
 import argparse

@@ -31,6 +31,10 @@ NETWORKS = {
         "robonet.network.wifi.model:WifiNetwork",
         "802.11 ad hoc radios: interference, contention, retries, ARP, and MANET routing",
     ),
+    "ns3": Plugin(
+        "robonet_bridges.ns3.model:Ns3Network",
+        "ns-3 itself, with the radios that the wifi section means (pip install 'robonet[ns3]')",
+    ),
     "ns2": Plugin("robonet_bridges.ns2.model:Ns2Network", "ns-2: 802.11 with AODV or DSDV (apt-get install ns2)"),
 }
 ROBOTS = {

@@ -20,7 +20,7 @@ network: {model: wifi}
 """
 
 
-@pytest.mark.parametrize("network", ["wifi"])
+@pytest.mark.parametrize("network", ["wifi", "ns3"])
 @pytest.mark.parametrize("step_s", [0.01, 0.05, 0.1, 0.5, 1.0])
 def test_robots_see_half_a_step_more(network, step_s, tmp_path):
     path = tmp_path / "seen.yaml"

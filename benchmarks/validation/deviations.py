@@ -41,7 +41,9 @@ DEVIATIONS = (
         "error rates of OFDM",
         "bounds (the NIST model), or link simulations",
         "tables of link simulations, of frames of 32 and of 1458 bytes; a bound for 9 Mbit/s",
-        "as ns-3, by curves fitted to its tables (9 Mbit/s: those of 18 less 3 dB); `reception.error_rates: nist` is the bound, by which 54 Mbit/s would end at 24 m instead of 34 m, and hidden terminals would lose a quarter "
+        "as ns-3, by curves fitted to its tables "
+        "(9 Mbit/s: those of 18 less 3 dB); `reception.error_rates: nist` is the bound, by which 54 Mbit/s "
+        "would end at 24 m instead of 34 m, and hidden terminals would lose a quarter "
         "of their goodput, because frames survive when an equally strong one covers a small part of them",
     ),
     Deviation(

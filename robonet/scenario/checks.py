@@ -133,7 +133,8 @@ def _check_places(scenario: Scenario, found: list[Problem]) -> None:
 
 def _check_wifi(scenario: Scenario, found: list[Problem]) -> None:
     """The section is looked at when it is used, or when it says anything."""
-    if scenario.network.model != "wifi" and not scenario.network.wifi.model_fields_set:
+    uses_wifi = scenario.network.model in ("wifi", "ns3")
+    if not uses_wifi and not scenario.network.wifi.model_fields_set:
         return
     names = [group.member(i) for group in scenario.robots for i in range(group.count)]
     names += [station.name for station in scenario.stations]
@@ -145,7 +146,7 @@ def _check_wifi(scenario: Scenario, found: list[Problem]) -> None:
     for index, traffic in enumerate(scenario.traffic):
         kind = "cbr" if traffic.cbr is not None else "poisson"
         payloads.append((("traffic", index, kind, "payload_bytes"), traffic.chosen.payload_bytes))
-    if scenario.network.model != "wifi":
+    if not uses_wifi:
         payloads = []
     found += problems_with_wifi(scenario.network.wifi, names, materials, payloads)
 

@@ -16,7 +16,8 @@ With `rules: ns3` it does as ns-3 does where that shows in delivery, delay or th
   those on an active route do).
 
 With `rules: rfc3561` (`strict`) all of that is as the RFC has it, but for HELLOs, and routes are free of loops,
-provided that DELETE_PERIOD is longer than MY_ROUTE_TIMEOUT as it is by default: who forgets a route must not be used for it.
+provided that DELETE_PERIOD is longer than MY_ROUTE_TIMEOUT as it is by default: who forgets a route must not be used
+for it.
 """
 
 from collections.abc import Callable
