@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from robonet import __version__
-from robonet.plugins import FAMILIES
+from robonet.plugins import FAMILIES, present
 
 
 class Finding(NamedTuple):
@@ -38,9 +38,8 @@ def diagnosis() -> list[Finding]:
     found += _transports()
     for family in ("networks", "engines"):
         for name, plugin in FAMILIES[family].items():
-            module = plugin.home.partition(":")[0]
-            usable = importlib.util.find_spec(module) is not None
-            found.append(Finding(family.rstrip("s"), name, usable, plugin.help if usable else f"{module} is missing"))
+            problem = _problem_with(name, present(plugin.home).partition(":")[0])
+            found.append(Finding(family.rstrip("s"), name, problem is None, problem or plugin.help))
     for extra, packages in (
         ("test", ("pytest", "hypothesis", "mypy", "ruff")),
         ("benchmarks", ("helics", "mosaik")),
@@ -48,10 +47,28 @@ def diagnosis() -> list[Finding]:
         missing = [package for package in packages if importlib.util.find_spec(package) is None]
         text = f"pip install -e '.[{extra}]' (missing: {', '.join(missing)})" if missing else "installed"
         found.append(Finding("extra", extra, not missing, text))
-    for tool, purpose in (("podman", "containers"), ("docker", "containers"), ("ip", "network namespaces")):
+    for tool, purpose in (
+        ("podman", "containers"),
+        ("docker", "containers"),
+        ("ip", "network namespaces"),
+        ("g++", "a fast start of ns-3"),
+        ("tshark", "reading captures"),
+    ):
         path = shutil.which(tool)
         found.append(Finding("tool", tool, path is not None, purpose if path else f"not found; only for {purpose}"))
     return found
+
+
+def _problem_with(name: str, module: str) -> str | None:
+    """What is missing for a plug-in to work."""
+    if name == "ns3" and importlib.util.find_spec("ns3") is None:
+        return "ns-3 is not installed: pip install 'robonet[ns3]'"
+    if name == "ns2" and shutil.which("ns") is None:
+        return "ns-2 is not installed: apt-get install ns2"
+    try:
+        return None if importlib.util.find_spec(module) is not None else f"{module} is missing"
+    except ModuleNotFoundError:
+        return f"{module} is missing"
 
 
 def _transports() -> list[Finding]:

@@ -149,7 +149,7 @@ def load(reference: str, family: str, base: Path) -> Any:
     if (problem := problem_with(reference, family, base)) is not None:
         raise UserError(problem)
     home = FAMILIES.get(family, {}).get(reference)
-    where, _, name = (_present(home.home) if home else reference).rpartition(":")
+    where, _, name = (present(home.home) if home else reference).rpartition(":")
     if not where.endswith(".py"):  # packages beside the scenario, or where the user stands, come last
         sys.path += [place for place in (str(base.resolve()), str(Path.cwd())) if place not in sys.path]
     try:
@@ -163,7 +163,7 @@ def load(reference: str, family: str, base: Path) -> Any:
     return getattr(module, name)
 
 
-def _present(home: str) -> str:
+def present(home: str) -> str:
     """Bridges install as `robonet_bridges`; in a checkout they lie beside the package, and those are the latest."""
     beside = Path(__file__).parent.parent / "bridges" / "__init__.py"
     is_bridge = home.startswith("robonet_bridges.")

@@ -27,6 +27,8 @@ class Tape:
     sent: list[tuple[int, ...]] = field(default_factory=list)
     arrivals: list[Arrival] = field(default_factory=list)
     now: int = 0
+    replay_cpu_s: float = 0.0
+    """CPU seconds of the replay's simulation, without its start."""
 
     def start(self, setup: Setup) -> Offer:
         """Pass it on."""
@@ -56,6 +58,7 @@ class Tape:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise SimulatorError(f"the replay in ns-3 ended with status {done.returncode}:\n{done.stderr.strip()}")
+        self.replay_cpu_s = float(done.stdout)
         lines = files[3].read_text(encoding="utf-8").splitlines()
         return [(int(a), int(b), int(c), int(d)) for a, b, c, d in (line.split() for line in lines)]
 

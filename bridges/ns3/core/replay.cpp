@@ -6,11 +6,14 @@
 // MOTION       an ns-2 movement file of places: `$node_(0) set X_ 1.5`, later ones as `$ns_ at 0.1 "$node_(0) set X_ 2"`
 // TRAFFIC      a line a packet: number, time in ns, source, destination, bytes; sorted by time
 // ARRIVALS     is written: a line an arrival: packet, time in ns, receiver, hops
+//
+// Prints the CPU seconds of the simulation itself.
 
 #include "network.h"
 
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <iostream>
 
@@ -133,8 +136,10 @@ main(int argc, char** argv)
         Refuse(problem);
     }
     Player player(*network, ReadMotion(argv[2], network->Nodes()), ReadTraffic(argv[3]), std::atoll(argv[4]));
+    const std::clock_t began = std::clock();
     player.Move();
     ns3::Simulator::Run();
+    std::cout << double(std::clock() - began) / CLOCKS_PER_SEC << std::endl;
     std::ofstream arrivals(argv[5]);
     for (const auto& event : network->TakeEvents(ns3::Simulator::Now().GetNanoSeconds()))
     {
