@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 from numba import config
+from numba.core.options import DefaultOptions
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -24,7 +25,10 @@ def kernel(function: Function) -> Function:
 
 def bare_kernel(function: Function) -> Function:
     """Compile code that makes no arrays: nothing counts references, which is most of the cost of small calls."""
-    return _compiled(function, {"error_model": "numpy", "_nrt": False})
+    options: dict[str, Any] = {"error_model": "numpy"}
+    if hasattr(DefaultOptions, "_nrt"):  # not promised by numba; without it all is right, and slower
+        options["_nrt"] = False
+    return _compiled(function, options)
 
 
 def _compiled(function: Function, options: dict[str, Any]) -> Function:
