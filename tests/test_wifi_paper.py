@@ -11,6 +11,8 @@ import sys
 import pytest
 from conftest import ROOT
 
+from robonet.record.statistics import mean_interval
+
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 DATA = ROOT / "benchmarks" / "data"
@@ -27,19 +29,12 @@ def rows(name, robots):
     return {row["workload_seed"]: row for row in found if row["robots"] == robots}
 
 
-def half_width(values):
-    """Of the 95 % interval of a mean, by Student's t."""
-    from ns3_peer.rows import T_975
-
-    return T_975[len(values) - 2] * statistics.stdev(values) / len(values) ** 0.5
-
-
 def assert_alike(theirs, ours):
     """Delivery within .02 of ns-3's or inside its interval; delay and hops inside the spread of its seeds."""
     assert len(theirs) >= 8 and theirs.keys() == ours.keys()
     delivered = [row["delivery_ratio"] for row in theirs.values()]
     mean = statistics.mean(row["delivery_ratio"] for row in ours.values())
-    assert abs(mean - statistics.mean(delivered)) <= max(0.02, half_width(delivered))
+    assert abs(mean - statistics.mean(delivered)) <= max(0.02, mean_interval(delivered).half_width)
     for key in ("delay_mean_ms", "delay_median_ms", "hops_mean"):
         spread = [row[key] for row in theirs.values()]
         assert min(spread) <= statistics.mean(row[key] for row in ours.values()) <= max(spread), key
@@ -57,7 +52,7 @@ def test_with_address_resolution_delivery_differs_by_no_more_than_chance(robots)
     """Seed by seed, because one lost question silences a flow for 100 s there: a lottery on both sides."""
     theirs, ours = (rows(name, robots) for name in PAIRS["with ARP, ns-3's AODV"])
     differences = [ours[seed]["delivery_ratio"] - theirs[seed]["delivery_ratio"] for seed in theirs]
-    assert abs(statistics.mean(differences)) <= max(0.02, half_width(differences))
+    assert abs(statistics.mean(differences)) <= max(0.02, mean_interval(differences).half_width)
     for key in ("delay_median_ms", "hops_mean"):
         spread = [row[key] for row in theirs.values()]
         assert min(spread) <= statistics.mean(row[key] for row in ours.values()) <= max(spread), key

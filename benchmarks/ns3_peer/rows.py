@@ -4,10 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from robonet.record.statistics import mean_interval
 
-T_975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131)
-"""Student's t for a two-sided 95 % interval, from one degree of freedom."""
 AODV_KINDS = ("rreq", "rrep", "rerr", "hello")
 
 
@@ -42,14 +40,11 @@ def summary_of(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def mean_and_half_width(values: list[float | None]) -> dict[str, float | None]:
     """Mean and half of its 95 % interval; a run that delivered nothing has no delay and is left out."""
-    known = np.array([value for value in values if value is not None])
-    if known.size == 0:
-        return {"mean": None, "ci95": None}
-    if known.size == 1:
-        return {"mean": float(f"{known[0]:.6g}"), "ci95": None}
-    t = T_975[known.size - 2] if known.size - 2 < len(T_975) else 1.96 + 2.5 / (known.size - 1)
-    half = t * known.std(ddof=1) / np.sqrt(known.size)
-    return {"mean": float(f"{known.mean():.6g}"), "ci95": float(f"{half:.3g}")}
+    mean, half_width, _ = mean_interval([value for value in values if value is not None])
+    return {
+        "mean": None if mean is None else float(f"{mean:.6g}"),
+        "ci95": None if half_width is None else float(f"{half_width:.3g}"),
+    }
 
 
 def write_rows(path: Path, result: dict[str, Any]) -> None:

@@ -136,10 +136,6 @@ class Arp:
         if self._is_waiting:
             self._host.wake_arp(now + WAIT_NS)
 
-    def pending(self) -> list[Any]:
-        """What waits."""
-        return [item for entry in self._entries.values() for item in entry.items or ()]
-
     def _ask(self, neighbour: int, delay_ns: int) -> None:
         self.counts["arp_request"] += 1
         self._host.send_arp(ArpMessage(True, self._node, neighbour), delay_ns)

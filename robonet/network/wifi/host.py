@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from robonet.link.messages import BROADCAST
+from robonet.network.wifi import formats
 from robonet.network.wifi.arp import Arp, ArpMessage
 from robonet.network.wifi.journal import Journal
 from robonet.network.wifi.medium import QUEUE_FULL
@@ -11,10 +12,8 @@ from robonet.network.wifi.routing.core import EVERYONE, Datagram, Message, Routi
 if TYPE_CHECKING:
     from robonet.network.wifi.model import WifiNetwork
 
-MAC_AND_LLC_BYTES = 24 + 8 + 4
-"""Header, LLC/SNAP and frame check sequence."""
-UDP_OVER_MAC_BYTES = MAC_AND_LLC_BYTES + 20 + 8
-ARP_OVER_MAC_BYTES = MAC_AND_LLC_BYTES + 28
+UDP_OVER_MAC_BYTES = formats.DATA_BYTES + formats.UDP_BYTES
+ARP_OVER_MAC_BYTES = formats.DATA_BYTES + formats.ARP_BYTES
 
 DATA, CONTROL, ARP = range(3)
 
@@ -172,8 +171,3 @@ class Host:
             self.drop(item.content, "lifetime")
         if self._blames_any_loss and item.next_hop != EVERYONE:
             self.routing.handle_undelivered(None, item.next_hop, now)
-
-    def pending(self) -> list[Datagram]:
-        """Datagrams that wait above the radio."""
-        waiting = self.arp.pending() if self.arp is not None else []
-        return self.routing.pending() + [item.content for item in waiting if item.kind == DATA]

@@ -2,11 +2,11 @@
 
 from robonet.link.messages import FIRST_GROUP
 from robonet.network.ledger import Ledger, Packet
+from robonet.network.wifi.formats import DATA_PORT
 from robonet.network.wifi.routing.core import Datagram
 from robonet.record.flows import FlowTable
 from robonet.record.tables import Recorder, Table
 
-PORT = 49152
 IP_AND_UDP_BYTES = 28
 MOST_GROUP_PACKETS = 65_536
 
@@ -55,7 +55,7 @@ class Journal:
         """A packet is sent, in one copy or in many."""
         if self._flows is not None:
             size = packet.size + IP_AND_UDP_BYTES
-            self._flows.sent(packet.source, packet.destination, PORT, PORT, packet.time, size)
+            self._flows.sent(packet.source, packet.destination, DATA_PORT, DATA_PORT, packet.time, size)
 
     def _is_repeated(self, packet: Packet, receiver: int) -> bool:
         """Whether a member of a group has had a packet before: copies may part ways here, too."""
@@ -73,7 +73,7 @@ class Journal:
             self._ledger.dropped(packet, now, "too_long")
         if self._flows is not None:
             size = packet.size + IP_AND_UDP_BYTES
-            self._flows.lost(packet.source, packet.destination, PORT, PORT, "too_long", size)
+            self._flows.lost(packet.source, packet.destination, DATA_PORT, DATA_PORT, "too_long", size)
 
     def copied(self, datagram: Datagram) -> None:
         """Somebody else has it too."""
@@ -108,7 +108,9 @@ class Journal:
         self._ledger.delivered(packet, receiver, now, datagram.hops, signal_dbm)
         if self._flows is not None:
             size, delay = packet.size + IP_AND_UDP_BYTES, now - packet.time
-            self._flows.received(packet.source, packet.destination, PORT, PORT, now, delay, size, datagram.hops)
+            self._flows.received(
+                packet.source, packet.destination, DATA_PORT, DATA_PORT, now, delay, size, datagram.hops
+            )
 
     def dropped(self, datagram: Datagram, reason: str, now: int) -> None:
         """A copy is given up."""
@@ -130,7 +132,7 @@ class Journal:
         self._ledger.dropped(packet, time, reason, datagram.hops)
         if self._flows is not None:
             size = packet.size + IP_AND_UDP_BYTES
-            self._flows.lost(packet.source, packet.destination, PORT, PORT, reason, size)
+            self._flows.lost(packet.source, packet.destination, DATA_PORT, DATA_PORT, reason, size)
 
     def _write_hops(self, datagram: Datagram) -> None:
         if self._hops is not None:

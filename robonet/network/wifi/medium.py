@@ -134,12 +134,6 @@ class Medium:
         return answer
 
     @property
-    def next_time(self) -> int:
-        """When something is due."""
-        air = self.air
-        return int(air.agenda[0, TIME]) if air.radio[EVENTS] else 2**62
-
-    @property
     def now(self) -> int:
         """The time of the last event."""
         return int(self.air.radio[NOW])
@@ -180,16 +174,6 @@ class Medium:
         decibels = np.arange(-10.0, 40.0, 0.05)
         powers = self.air.levels[state.NOISE] * 10 ** (decibels / 10)
         return float(powers[np.searchsorted(self.delivery_probability(powers, rate), 0.5)])
-
-    def pending(self) -> list[int]:
-        """Handles of all frames that wait in queues."""
-        handles = []
-        for node in range(len(self.air.mac)):
-            job = int(self.air.mac[node, state.HEAD])
-            for _ in range(int(self.air.mac[node, state.QUEUED])):
-                handles.append(int(self.air.jobs[job, state.HANDLE]))
-                job = int(self.air.jobs[job, state.NEXT])
-        return handles
 
     def _more_jobs(self) -> None:
         old = self.air.jobs
