@@ -128,9 +128,19 @@ def explanation(loaded: LoadedScenario) -> Table:
     )
     size, walls = scenario.arena.size_m, "walls" if scenario.arena.walls else "no walls"
     table.add_row(
-        "arena", f"{size[0]:g} x {size[1]:g} m, {walls}, {counted(len(scenario.arena.obstacles), 'obstacle')}"
+        "arena",
+        f"{size[0]:g} x {size[1]:g} m, {walls}, {counted(len(scenario.arena.obstacles), 'obstacle')}"
+        + (f" and the plan {escape(scenario.arena.bitmap.file)}" if scenario.arena.bitmap is not None else ""),
     )
-    table.add_row("engine", scenario.engine)
+    for engine in scenario.engines:
+        where = "everywhere" if engine.region is None else f"a region with {len(engine.region.corners())} sides"
+        table.add_row("engine", f"{engine.engine} '{engine.name}': {where}")
+    if not scenario.engines:
+        table.add_row("engine", scenario.engine)
+    if scenario.threads > 1:
+        table.add_row("threads", str(scenario.threads))
+    for things in scenario.objects:
+        table.add_row("objects", f"{things.count} x '{things.name}'")
     for group in scenario.robots:
         table.add_row("robots", f"{group.count} x {group.kind} '{group.name}': {_behaviour(group)}")
     for station in scenario.stations:

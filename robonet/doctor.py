@@ -28,9 +28,26 @@ def diagnosis() -> list[Finding]:
     """Look at everything that a run may need; starts nothing."""
     found = [
         Finding("robonet", "version", True, f"{__version__} on Python {platform.python_version()}, {sys.platform}"),
-        Finding("robonet", "threads", True, f"{_cores()} cores usable; a run takes two processes of one thread each"),
+        Finding(
+            "robonet",
+            "threads",
+            True,
+            f"{_cores()} cores usable; a run takes two processes, robots with `threads` of the scenario",
+        ),
     ]
-    for package in ("numpy", "numba", "pyzmq", "msgspec", "pydantic", "pyyaml", "rich", "simpy", "pyarrow"):
+    for package in (
+        "numpy",
+        "numba",
+        "pyzmq",
+        "msgspec",
+        "pydantic",
+        "pyyaml",
+        "rich",
+        "simpy",
+        "pyarrow",
+        "pymunk",
+        "pillow",
+    ):
         try:
             found.append(Finding("package", package, True, version(package)))
         except PackageNotFoundError:
@@ -65,6 +82,8 @@ def _problem_with(name: str, module: str) -> str | None:
         return "ns-3 is not installed: pip install 'robonet[ns3]'"
     if name == "ns2" and shutil.which("ns") is None:
         return "ns-2 is not installed: apt-get install ns2"
+    if name == "dynamics3d" and importlib.util.find_spec("mujoco") is None:
+        return "MuJoCo is not installed: pip install 'robonet[mujoco]'"
     try:
         return None if importlib.util.find_spec(module) is not None else f"{module} is missing"
     except ModuleNotFoundError:

@@ -25,10 +25,18 @@ def kernel(function: Function) -> Function:
 
 def bare_kernel(function: Function) -> Function:
     """Compile code that makes no arrays: nothing counts references, which is most of the cost of small calls."""
-    options: dict[str, Any] = {"error_model": "numpy"}
+    return _compiled(function, _bare({"error_model": "numpy"}))
+
+
+def rows_kernel(function: Function) -> Function:
+    """Compile a loop over a range of rows that makes no arrays; several threads may run it, each on its own rows."""
+    return _compiled(function, _bare({"error_model": "numpy", "nogil": True}))
+
+
+def _bare(options: dict[str, Any]) -> dict[str, Any]:
     if hasattr(DefaultOptions, "_nrt"):  # not promised by numba; without it all is right, and slower
         options["_nrt"] = False
-    return _compiled(function, options)
+    return options
 
 
 def _compiled(function: Function, options: dict[str, Any]) -> Function:

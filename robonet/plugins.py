@@ -38,23 +38,58 @@ NETWORKS = {
     "ns2": Plugin("robonet_bridges.ns2.model:Ns2Network", "ns-2: 802.11 with AODV or DSDV (apt-get install ns2)"),
 }
 ROBOTS = {
-    "foot-bot": Plugin("robonet.robots.kinds:FOOT_BOT", "17 cm differential drive, 24 proximity rays of 10 cm"),
-    "e-puck": Plugin("robonet.robots.kinds:E_PUCK", "7 cm differential drive, 8 proximity rays of 10 cm"),
+    "foot-bot": Plugin("", "17 cm, two treels, 24 proximity rays of 10 cm, camera, range-and-bearing, gripper"),
+    "e-puck": Plugin("", "7 cm, two wheels, 8 proximity rays of 10 cm, range-and-bearing of 80 cm"),
+    "kilobot": Plugin("", "33 mm, walks on vibrating legs, talks over 10 cm"),
+    "pioneer": Plugin("", "Pioneer 3-DX, 44 x 38 cm, 16 sonars and a laser scanner of 180 beams"),
+    "minibot": Plugin("", "20 cm octagon of Stage's swarms, 12 range finders of 2 m"),
+    "eye-bot": Plugin("", "50 cm quadrotor with camera, LEDs and range-and-bearing"),
 }
+"""What they are made of stands in robonet/scenario/robots; scenarios add their own under `kinds`."""
+_ENGINES_HOME = "robonet.robots.engines"
 ENGINES = {
     "kinematics2d": Plugin(
-        "robonet.robots.engines.kinematics2d:Kinematics2D",
-        "differential drive in the plane; bodies push apart",
+        f"{_ENGINES_HOME}.kinematics2d:Kinematics2D", "bodies go as fast as they are told and push each other apart"
+    ),
+    "dynamics2d": Plugin(
+        f"{_ENGINES_HOME}.dynamics2d:Dynamics2D", "masses, forces and friction in the plane: pushing, gripping (Chipmunk)"
+    ),
+    "pointmass3d": Plugin(f"{_ENGINES_HOME}.pointmass3d:PointMass3D", "quadrotors as point masses in space"),
+    "dynamics3d": Plugin(
+        f"{_ENGINES_HOME}.dynamics3d:Dynamics3D", "rigid bodies in space (MuJoCo; pip install 'robonet[mujoco]')"
     ),
 }
+_SENSORS_HOME, _ACTUATORS_HOME = "robonet.robots.sensors", "robonet.robots.actuators"
 SENSORS = {
-    "positioning": Plugin("robonet.robots.sensors.positioning:Positioning", "true position and heading"),
-    "odometry": Plugin("robonet.robots.sensors.odometry:Odometry", "pose since the start, as the wheels believe it"),
-    "proximity": Plugin("robonet.robots.sensors.proximity:Proximity", "distances along short rays around the body"),
+    "proximity": Plugin(f"{_SENSORS_HOME}.range_finders:Proximity", "distances along short rays around the body"),
+    "sonar": Plugin(f"{_SENSORS_HOME}.range_finders:Sonar", "range finders that look a few metres far"),
+    "laser": Plugin(f"{_SENSORS_HOME}.range_finders:Laser", "a scanner with many beams"),
+    "ground": Plugin(f"{_SENSORS_HOME}.ground:Ground", "how bright the floor is"),
+    "light": Plugin(f"{_SENSORS_HOME}.light:Light", "where lamps are"),
+    "camera": Plugin(f"{_SENSORS_HOME}.camera:Camera", "coloured LEDs all around, as blobs"),
+    "positioning": Plugin(f"{_SENSORS_HOME}.positioning:Positioning", "position and heading"),
+    "compass": Plugin(f"{_SENSORS_HOME}.compass:Compass", "heading"),
+    "odometry": Plugin(f"{_SENSORS_HOME}.odometry:Odometry", "pose since the start, as the motors believe it"),
+    "battery": Plugin(f"{_SENSORS_HOME}.battery:Battery", "charge that is left"),
+    "contact": Plugin(f"{_SENSORS_HOME}.contact:Contact", "bumpers"),
+    "clock": Plugin(f"{_SENSORS_HOME}.clock:Clock", "the robot's own time"),
+    "range_and_bearing": Plugin(
+        "robonet.robots.media.range_and_bearing:RangeAndBearing", "messages between robots in sight, with their place"
+    ),
     "radio": Plugin("robonet.robots.radio:Radio", "send, broadcast and receive over the simulated network"),
+}
+ACTUATORS = {
+    "wheels": Plugin(f"{_ACTUATORS_HOME}.wheels:Wheels", "two wheels on one axle"),
+    "omni": Plugin(f"{_ACTUATORS_HOME}.omni:Omni", "wheels that go in every direction"),
+    "steering": Plugin(f"{_ACTUATORS_HOME}.steering:Steering", "a car's steered front wheels"),
+    "quadrotor_position": Plugin(f"{_ACTUATORS_HOME}.quadrotor:QuadrotorPosition", "flies to where it is told"),
+    "quadrotor_velocity": Plugin(f"{_ACTUATORS_HOME}.quadrotor:QuadrotorVelocity", "flies as fast as it is told"),
+    "leds": Plugin("robonet.robots.media.leds:Leds", "coloured lights"),
+    "gripper": Plugin(f"{_ACTUATORS_HOME}.gripper:Gripper", "takes hold of things (dynamics2d)"),
 }
 CONTROLLERS = {
     "diffusion": Plugin("robonet.swarm.diffusion:Diffusion", "go straight, turn away from what is near"),
+    "dispersal": Plugin("robonet.swarm.dispersal:Dispersal", "turn to where most space is (Stage's benchmark)"),
     "beacon": Plugin("robonet.swarm.beacon:Beacon", "stand still and broadcast a hello at a fixed rate"),
 }
 _ROUTING_HOME = "robonet.network.wifi.routing"
@@ -73,6 +108,7 @@ FAMILIES: dict[str, dict[str, Plugin]] = {
     "robots": ROBOTS,
     "engines": ENGINES,
     "sensors": SENSORS,
+    "actuators": ACTUATORS,
     "controllers": CONTROLLERS,
     "routing": ROUTING,
 }
@@ -117,17 +153,8 @@ def problem_with(reference: str, family: str, base: Path) -> str | None:
 
 def problem_with_params(reference: str, family: str, base: Path, method: str, given: list[str]) -> str | None:
     """Say which params a class does not take, or misses, as far as its source shows without running it."""
-    home = FAMILIES.get(family, {}).get(reference)
-    where, _, name = (home.home if home else reference).rpartition(":")
-    if home is not None:
-        spec = importlib.util.find_spec(where)
-        path = Path(spec.origin) if spec is not None and spec.origin else None
-    else:
-        path = base / where if where.endswith(".py") else None
-    if path is None:
-        return None
-    body = ast.parse(path.read_text(encoding="utf-8")).body
-    made = next((node for node in body if isinstance(node, ast.ClassDef) and node.name == name), None)
+    made = _source_of(reference, family, base)
+    name = reference.rpartition(":")[2] if made is None else made.name
     methods = [node for node in made.body if isinstance(node, ast.FunctionDef)] if made else []
     taken = next((node.args for node in methods if node.name == method), None)
     if taken is None or taken.kwarg is not None:
@@ -142,6 +169,32 @@ def problem_with_params(reference: str, family: str, base: Path, method: str, gi
     required += [a.arg for a, default in zip(taken.kwonlyargs, taken.kw_defaults, strict=True) if default is None]
     missing = [param for param in required if param not in given]
     return f"{name}.{method} needs '{missing[0]}'" if missing else None
+
+
+def attributes_used(reference: str, family: str, base: Path) -> set[str]:
+    """What a class reads or calls of itself, as far as its source shows without running it."""
+    made = _source_of(reference, family, base)
+    nodes = ast.walk(made) if made is not None else ()
+    read = [node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)]
+    return {node.attr for node in read if isinstance(node.value, ast.Name) and node.value.id == "self"}
+
+
+def _source_of(reference: str, family: str, base: Path) -> ast.ClassDef | None:
+    """The source of a class, None where it is not at hand."""
+    home = FAMILIES.get(family, {}).get(reference)
+    where, _, name = (home.home if home else reference).rpartition(":")
+    if home is not None:
+        spec = importlib.util.find_spec(where)
+        path = Path(spec.origin) if spec is not None and spec.origin else None
+    else:
+        path = base / where if where.endswith(".py") else None
+    if path is None or not path.is_file():
+        return None
+    try:
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+    except (SyntaxError, ValueError, OSError):
+        return None
+    return next((node for node in body if isinstance(node, ast.ClassDef) and node.name == name), None)
 
 
 def load(reference: str, family: str, base: Path) -> Any:

@@ -18,11 +18,12 @@ MAY_IMPORT = {
     "robots": {"scenario", "link", "record"},
     "network": {"scenario", "link", "record"},
     "swarm": {"robots"},
-    "experiments": {"scenario", "record", "runs"},
+    "experiments": {"scenario", "record", "runs", "one_process"},
+    "imports": {"scenario"},
 }
 """Rooms, and the rooms each may know besides the shared furniture at the top level."""
 
-FURNITURE = {"errors", "blame", "clock", "streams", "kernels", "space", "plugins"}
+FURNITURE = {"errors", "blame", "clock", "streams", "kernels", "space", "plugins", "threads"}
 """Small modules without knowledge of any room."""
 
 

@@ -64,7 +64,7 @@ def test_a_good_scenario_is_frozen_and_has_defaults():
         ("range_m: 120", "rnge_m: 120", "relay.yaml:17: network.disk.rnge_m: unknown key (did you mean 'range_m'?)"),
         ("count: 20", "count: 2.5", "relay.yaml:8: robots[0].count: must be a whole number, got 2.5"),
         ("count: 20", "count: '20'", 'relay.yaml:8: robots[0].count: must be a whole number, got "20"'),
-        ("count: 20", "count: 0", "relay.yaml:8: robots[0].count: must be >= 1, got 0"),
+        ("count: 20", "count: 0", "relay.yaml:8: robots[0].count: there is nobody in the group: raise count or reserve, got 0"),
         ("duration_s: 60", "duration_s: -1", "relay.yaml:3: duration_s: must be > 0.0, got -1"),
         ("duration_s: 60", "duration_s: .inf", "relay.yaml:3: duration_s: must be a finite number"),
         ("duration_s: 60", "duration_s: 0.25", "relay.yaml:3: duration_s: must be a whole number of steps of 0.1 s, got 0.25"),
@@ -76,7 +76,7 @@ def test_a_good_scenario_is_frozen_and_has_defaults():
         ("to: base", "to: bas", "relay.yaml:14: traffic[0].cbr.to: no robot, group or station is called 'bas' (did you mean 'base'?)"),
         ("senders: 0.2", "senders: 1.5", "relay.yaml:14: traffic[0].cbr.senders: must be a share above 0"),
         ("senders: 0.2", "senders: 23", "relay.yaml:14: traffic[0].cbr.senders: there are only 22 robots and stations, got 23"),
-        ("{uniform: {}}", "{uniform: {}, grid: {}}", "relay.yaml:9: robots[0].place: give exactly one of uniform, grid, at_m; found 2"),
+        ("{uniform: {}}", "{uniform: {}, grid: {}}", "relay.yaml:9: robots[0].place: give exactly one of uniform, gaussian, grid, line, cluster, scale_free, at_m, poses; found 2"),
         ("{uniform: {}}", "{at_m: [[0, 0]]}", "relay.yaml:9: robots[0].place.at_m: has 1 points for 20 robots"),
         ("at_m: [0, 0]", "at_m: [0, 26]", "relay.yaml:12: stations[0].at_m: lies outside the arena"),
         ("name: base", "name: scout", "relay.yaml:12: stations[0].name: the name is used twice"),
@@ -104,7 +104,7 @@ def test_wrong_places_are_named(old, new, answer):
 
 
 def test_all_wrong_places_are_named_at_once():
-    text = TEXT.replace("count: 20", "count: 0").replace("range_m: 120", "range_m: -1")
+    text = TEXT.replace("count: 20", "count: 2.5").replace("range_m: 120", "range_m: -1")
     assert len(complaint(text).splitlines()) == 2
 
 

@@ -21,7 +21,8 @@ from robonet.network.wifi.model import WifiNetwork
 from robonet.network.wifi.propagation import PathLoss
 from robonet.record.tables import Recorder, read_table
 from robonet.robots.arena import for_the_network
-from robonet.scenario.schema import Network, Obstacle
+from robonet.scenario.arena import Obstacle
+from robonet.scenario.schema import Network
 from robonet.scenario.wifi import Wifi
 from robonet.testing import check_network, network_in_memory
 

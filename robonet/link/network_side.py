@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from robonet.clock import s_from_ns
@@ -188,7 +189,7 @@ class NetworkSide:
             arena_low_m=first.arena_low_m,
             arena_high_m=first.arena_high_m,
             walls=first.walls,
-            obstacles=[o for i, o in enumerate(obstacles) if o not in obstacles[:i]],
+            obstacles=list({msgspec.msgpack.encode(obstacle): obstacle for obstacle in obstacles}.values()),
             nodes=nodes,
             groups=sorted(groups),
             wants=frozenset(wants),

@@ -42,6 +42,12 @@ class RunFolder:
             raise UserError(f"{self.path} is in use by a run that is still going on") from error
         self._lock = lock
 
+    def release(self) -> None:
+        """Leave the folder to another process."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
     @property
     def is_in_use(self) -> bool:
         """Whether a run is going on in it."""
@@ -101,20 +107,27 @@ def resolved(loaded: LoadedScenario) -> dict[str, Any]:
     """The scenario as plain data with variants applied and file names that hold from anywhere."""
     data: dict[str, Any] = _plain(loaded.scenario.model_dump(exclude_unset=True, exclude={"variants"}))
     base = loaded.base.resolve()
+    devices = [entry.get("devices", {}) for entry in (*data.get("robots", ()), *data.get("kinds", ()))]
     for entry in [
+        data,
         *data.get("robots", ()),
         *data.get("stations", ()),
         *data.get("hooks", ()),
+        *data.get("engines", ()),
+        *(custom for carried in devices for custom in carried.get("custom", {}).values()),
         data.get("network", {}),
     ]:
-        for key in ("controller", "hook", "model"):
+        for key in ("controller", "hook", "model", "engine", "device"):
             reference = entry.get(key)
             if isinstance(reference, str) and reference.rpartition(":")[0].endswith(".py"):
                 entry[key] = str(base / reference)
-        for kind in ("ns2", "csv"):
-            source = (entry.get("motion") or {}).get(kind)
-            if source:
-                source["file"] = str(base / source["file"])
+    arena = data.get("arena", {})
+    motions = [entry.get("motion") or {} for entry in data.get("robots", ())]
+    for source in [motion.get(kind) for motion in motions for kind in ("ns2", "csv")] + [arena.get("bitmap")]:
+        if source:
+            source["file"] = str(base / source["file"])
+    if arena.get("floor", {}).get("image"):
+        arena["floor"]["image"] = str(base / arena["floor"]["image"])
     return data
 
 
@@ -152,7 +165,7 @@ def create_run_folder(scenario: Scenario, out: Path | None) -> RunFolder:
 
 
 TABLES_OF = {
-    "robots": ("poses", "sends", "deliveries"),
+    "robots": ("poses", "objects", "walls", "sends", "deliveries"),
     "network": ("packets", "receptions", "hops", "radios", "flows"),
 }
 

@@ -11,7 +11,8 @@ from robonet.errors import UserError
 from robonet.record.folder import SCENARIO, RunFolder
 from robonet.record.tables import read_table
 from robonet.scenario import load_recorded
-from robonet.scenario.schema import Arena, Scenario
+from robonet.scenario.arena import Arena
+from robonet.scenario.schema import Scenario
 
 WIDTH = 960.0
 MARGIN = 24.0
@@ -29,20 +30,32 @@ def draw_run(folder: RunFolder, out: TextIO) -> int:
     if poses is None:
         raise UserError(f"{folder.path} holds no poses")
     scenario = load_recorded(folder.path / SCENARIO)
-    names = list(dict.fromkeys(poses["robot"].tolist()))
-    steps = len(poses["x_m"]) // len(names)
-    xy = np.stack((poses["x_m"], poses["y_m"]), axis=1)[: steps * len(names)].reshape(steps, len(names), 2)
+    paths = _paths(poses, "robot")
+    things = read_table(folder.tables / "objects")
     shares = _delivered_shares(read_table(folder.tables / "packets"))
-    sheet = _Sheet(scenario.arena, xy)
+    sheet = _Sheet(scenario.arena, np.stack((poses["x_m"], poses["y_m"]), axis=1))
     sheet.add_arena(scenario.arena)
-    stride = max(1, steps // POINTS_A_PATH)
-    for robot, name in enumerate(names):
-        sheet.add_path(xy[::stride, robot], xy[-1, robot], _colour(shares.get(name)), name)
+    walls = read_table(folder.tables / "walls")
+    if walls is not None:
+        sheet.add_walls(walls)
+    for name, path in (_paths(things, "object") if things is not None else {}).items():
+        sheet.add_thing(path[-1], name)
+    for name, path in paths.items():
+        sheet.add_path(path[:: max(1, len(path) // POINTS_A_PATH)], path[-1], _colour(shares.get(name)), name)
     for station in scenario.stations:
         sheet.add_station(station.at_m, station.name)
     seconds = float(poses["time_ns"].max()) / 1e9
     out.write(sheet.text(_title(scenario, seconds)))
-    return len(names)
+    return len(paths)
+
+
+def _paths(poses: dict[str, Any], column: str) -> dict[str, np.ndarray[Any, Any]]:
+    """Where each one was, in the order of time."""
+    names, whose = np.unique(poses[column], return_inverse=True)
+    order = np.argsort(whose, kind="stable")
+    xy = np.stack((poses["x_m"], poses["y_m"]), axis=1)[order]
+    parts = np.split(xy, np.cumsum(np.bincount(whose))[:-1])
+    return dict(zip(names.tolist(), parts, strict=True))
 
 
 def _title(scenario: Scenario, seconds: float) -> str:
@@ -65,8 +78,8 @@ class _Sheet:
     """Metres to pixels, and the elements drawn so far."""
 
     def __init__(self, arena: Arena, xy: np.ndarray[Any, Any]) -> None:
-        low = np.minimum(arena.low_m, xy.min(axis=(0, 1)))
-        high = np.maximum(arena.high_m, xy.max(axis=(0, 1)))
+        low = np.minimum(arena.low_m, xy.min(axis=0))
+        high = np.maximum(arena.high_m, xy.max(axis=0))
         self._low, self._high = low, high
         self._scale = (WIDTH - 2 * MARGIN) / max(float(high[0] - low[0]), 1e-9)
         self.height = float(high[1] - low[1]) * self._scale + 2 * MARGIN + FOOTER
@@ -95,6 +108,25 @@ class _Sheet:
                     f'<rect x="{x - width / 2:.1f}" y="{y - height / 2:.1f}" width="{width:.1f}" height="{height:.1f}" '
                     f'fill="#c9c9c4" transform="rotate({-obstacle.box.angle_deg:g} {x:.1f} {y:.1f})"/>'
                 )
+            elif obstacle.polygon is not None:
+                corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(self._at, obstacle.polygon.corners_m))
+                self._parts.append(f'<polygon points="{corners}" fill="#c9c9c4"/>')
+
+    def add_walls(self, walls: dict[str, Any]) -> None:
+        """The boxes that a floor plan became."""
+        for x, y, width, height in zip(*(walls[key] for key in ("x_m", "y_m", "width_m", "height_m")), strict=True):
+            left, top = self._at((x - width / 2, y + height / 2))
+            self._parts.append(
+                f'<rect x="{left:.1f}" y="{top:.1f}" width="{width * self._scale + 0.2:.1f}" '
+                f'height="{height * self._scale + 0.2:.1f}" fill="#8f8f8a"/>'
+            )
+
+    def add_thing(self, point: Any, name: str) -> None:
+        """Where something that can be moved was at the end."""
+        x, y = self._at(point)
+        self._parts.append(
+            f'<path d="M{x - 4:.1f} {y:.1f}l4 -4l4 4l-4 4z" fill="#6a51a3"><title>{escape(name)}</title></path>'
+        )
 
     def add_path(self, points: Any, last: Any, colour: str, name: str) -> None:
         corners = _corners([self._at(point) for point in points])

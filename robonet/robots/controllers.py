@@ -11,12 +11,10 @@ from robonet.clock import s_from_ns
 from robonet.errors import ControllerError, UserError
 from robonet.link.session import FEEDBACK
 from robonet.plugins import closest, load
+from robonet.robots.devices import GroupDevices
 from robonet.robots.radio import Ether, Radio, SwarmRadio
-from robonet.robots.sensors.odometry import Odometry
-from robonet.robots.sensors.positioning import Positioning
-from robonet.robots.sensors.proximity import Proximity, ProximityRing
-from robonet.robots.wheels import Wheels
 from robonet.robots.world import Group, World
+from robonet.scenario.arena import Objects
 from robonet.streams import stream
 
 
@@ -26,17 +24,11 @@ class _Control:
     feedback: tuple[str, ...] = ()
     """What else the network is asked for: any of "neighbours", "queues"."""
 
-    positioning: Positioning
-    """True position and heading."""
-    odometry: Odometry
-    """Pose since the start, as the wheels believe it; not for stations."""
-    proximity: Proximity
-    """Distances along short rays; not for stations."""
-    wheels: Wheels
-    """The motors; not for stations."""
     rng: np.random.Generator
     """Random numbers of its own: use these for repeatable runs."""
     _world: World
+    _devices: GroupDevices
+    _number: int | None = None
 
     @property
     def now(self) -> int:
@@ -62,9 +54,17 @@ class _Control:
         """Read sensors, decide, set actuators; called once a step."""
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("wheels", "odometry", "proximity"):
-            raise AttributeError(f"a station has no {name}")
+        """The devices that the robot carries: made when first asked for, and then plain attributes."""
+        carried = self.__dict__.get("_devices")
+        if carried is not None and not name.startswith("_"):
+            device = carried.get(name) if self._number is None else carried.one(name, self._number)
+            if device is not None:
+                self.__dict__[name] = device
+                return device
+            if (why := carried.missing(name)) is not None:
+                raise AttributeError(why)
         known = [*_Control.__annotations__, *Controller.__annotations__, "radio", "time_s", "now", "step_s"]
+        known += carried.names() if carried is not None else []
         raise AttributeError(f"'{type(self).__name__}' has no attribute '{name}'{closest(name, known)}")
 
 
@@ -111,12 +111,14 @@ class Minds:
     def __init__(self, world: World, ether: Ether, base: Path) -> None:
         self._world = world
         self._ether = ether
-        self._steps: list[tuple[Step, str, str]] = []
-        self._starts: list[tuple[Callable[..., None], dict[str, Any], str, str]] = []
+        self._steps: list[Step] = []
+        self._rows: list[int] = []
+        """The row of the robot whose step it is; -1 for a whole group."""
+        self._who: list[tuple[str, str]] = []
         self.wants: set[str] = {"failures"}
         self._unstarted: list[tuple[Group, type[_Control], str]] = []
         for group in world.groups:
-            reference = group.settings.controller
+            reference = None if isinstance(group.settings, Objects) else group.settings.controller
             if reference is not None:
                 kind = load(reference, "controllers", base)
                 if not (isinstance(kind, type) and issubclass(kind, (Controller, SwarmController))):
@@ -128,29 +130,40 @@ class Minds:
     def start(self) -> None:
         """Make the controllers and start them."""
         for group, kind, reference in self._unstarted:
-            ring = ProximityRing(self._world, group) if group.kind is not None else None
+            carried = self._world.devices[group.name]
+            carried.start()
             if issubclass(kind, SwarmController):
-                self._add(self._swarm(kind, group, ring), f"group '{group.name}'", reference, group)
+                self._add(self._swarm(kind, group, carried), f"group '{group.name}'", reference, group)
             else:
                 for number in range(len(group)):
                     row = group.rows.start + number
-                    mind = self._single(kind, group, ring, row, number)
-                    self._add(mind, f"robot '{self._world.names[row]}'", reference, group)
+                    mind = self._single(kind, group, carried, row, number)
+                    self._add(mind, f"robot '{self._world.names[row]}'", reference, group, row)
 
     def step(self) -> None:
-        """Let every controller decide."""
-        for step, who, reference in self._steps:
-            try:
-                step()
-            except (Exception, SystemExit) as error:
-                raise self._blamed(error, who, reference) from error
-
-    def _add(self, mind: _Control, who: str, reference: str, group: Group) -> None:
+        """Let every controller of somebody who is there decide."""
+        at = 0
         try:
+            if self._world.absent:
+                present = self._world.present
+                for at, (step, row) in enumerate(zip(self._steps, self._rows, strict=True)):  # noqa: B007
+                    if row < 0 or present[row]:
+                        step()
+            else:
+                for at, step in enumerate(self._steps):  # noqa: B007  (whose step failed)
+                    step()
+        except (Exception, SystemExit) as error:
+            raise self._blamed(error, *self._who[at]) from error
+
+    def _add(self, mind: _Control, who: str, reference: str, group: Group, row: int = -1) -> None:
+        try:
+            assert not isinstance(group.settings, Objects)
             mind.start(**group.settings.params)
         except (Exception, SystemExit) as error:
             raise self._blamed(error, who, reference) from error
-        self._steps.append((mind.step, who, reference))
+        self._steps.append(mind.step)
+        self._rows.append(row)
+        self._who.append((who, reference))
 
     def _blamed(self, error: BaseException, who: str, reference: str) -> ControllerError:
         trace = users_traceback(error)
@@ -159,34 +172,36 @@ class Minds:
             f"{type(error).__name__}: {error}\n{trace}"
         )
 
-    def _single(
-        self, kind: type[_Control], group: Group, ring: ProximityRing | None, row: int, number: int
-    ) -> Controller:
+    def hand(self, name: str) -> "Controller | SwarmController":
+        """The control interface of a robot or of a group, for code that is no controller."""
+        world = self._world
+        for group in world.groups:
+            if group.name == name and len(group) > 1:
+                return self._swarm(SwarmController, group, world.devices[name])
+        row = world.row_of(name)
+        group = world.group_of(row)
+        return self._single(Controller, group, world.devices[group.name], row, row - group.rows.start)
+
+    def _single(self, kind: type[_Control], group: Group, carried: GroupDevices, row: int, number: int) -> Controller:
         mind = kind.__new__(kind)
         assert isinstance(mind, Controller)
         mind._world = self._world
+        mind._devices, mind._number = carried, number
         mind.name, mind.index = self._world.names[row], number
-        mind.positioning = Positioning(self._world, row)
-        mind.radio = Radio(self._ether, row, kind.feedback)
-        mind.rng = stream(self._world.seed, "controller", self._world.stream_keys[row])
-        if ring is not None:
-            mind.odometry = Odometry(self._world, row)
-            mind.wheels = Wheels(self._world, row)
-            mind.proximity = Proximity(ring, number)
+        if group.devices.radio is not None:
+            mind.radio = Radio(self._ether, row, kind.feedback)
+        mind.rng = stream(self._world.seed, "controller", self._world.stream_key(row))
         mind.__init__()  # type: ignore[misc]  # the interface is there before the user's own __init__ runs
         return mind
 
-    def _swarm(self, kind: type[_Control], group: Group, ring: ProximityRing | None) -> SwarmController:
+    def _swarm(self, kind: type[_Control], group: Group, carried: GroupDevices) -> SwarmController:
         mind = kind.__new__(kind)
         assert isinstance(mind, SwarmController)
         mind._world = self._world
+        mind._devices = carried
         mind.names = self._world.names[group.rows]
-        mind.positioning = Positioning(self._world, group.rows)
-        mind.radio = SwarmRadio(self._ether, group.rows, kind.feedback)
+        if group.devices.radio is not None:
+            mind.radio = SwarmRadio(self._ether, group.rows, kind.feedback)
         mind.rng = stream(self._world.seed, "controller", group.name)
-        if ring is not None:
-            mind.odometry = Odometry(self._world, group.rows)
-            mind.wheels = Wheels(self._world, group.rows)
-            mind.proximity = Proximity(ring, None)
         mind.__init__()  # type: ignore[misc]
         return mind

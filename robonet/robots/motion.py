@@ -107,7 +107,7 @@ def _legs_of(world: World, group: Group, settings: Robots, base: Path) -> list[t
 
 
 def _random_waypoint(world: World, row: int, settings: RandomWaypoint) -> Iterator[Leg]:
-    rng = stream(world.seed, "motion", world.stream_keys[row])
+    rng = stream(world.seed, "motion", world.stream_key(row))
     low, high = world.arena.low_m, world.arena.high_m
     time, x, y = 0, float(world.xyz[row, 0]), float(world.xyz[row, 1])
     while True:
@@ -124,7 +124,7 @@ def _random_waypoint(world: World, row: int, settings: RandomWaypoint) -> Iterat
 
 def _random_walk(world: World, row: int, settings: RandomWalk) -> Iterator[Leg]:
     """Straight legs; one that would leave the arena ends at the border and is mirrored there."""
-    rng = stream(world.seed, "motion", world.stream_keys[row])
+    rng = stream(world.seed, "motion", world.stream_key(row))
     low, high = world.arena.low_m, world.arena.high_m
     time, x, y = 0, float(world.xyz[row, 0]), float(world.xyz[row, 1])
     while True:

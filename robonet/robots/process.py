@@ -45,7 +45,7 @@ def run_robots(loaded: LoadedScenario, options: RobotsOptions) -> int:
         recorder = Recorder(folder.tables) if folder is not None else None
         connection = ZmqConnection(parse_endpoint(options.link), options.keys, scenario.limits.heartbeat_timeout_s)
         try:
-            warm_up()
+            warm_up(scenario, loaded.base)
             simulator = RobonetRobots(scenario, loaded.base, recorder, options.peer)
             side = RobotsSide(
                 simulator,

@@ -14,6 +14,7 @@ from robonet.link.messages import BROADCAST, FIRST_GROUP, REASONS, Welcome
 from robonet.link.simulators import Neighbours, Outcome, Records, Transmissions
 from robonet.plugins import closest
 from robonet.record.tables import Recorder
+from robonet.space import Ints
 
 LARGEST_PAYLOAD_BYTES = 65507
 """What fits into one UDP datagram."""
@@ -83,8 +84,9 @@ class Ether:
     """All radios of one robot simulator."""
 
     def __init__(
-        self, names: list[str], groups_first: list[int], step_ns: int, recorder: Recorder | None = None
-    ) -> None:
+        self, names: list[str], groups_first: list[int], step_ns: int, recorder: Recorder | None = None,
+        present: np.ndarray[Any, np.dtype[np.bool_]] | None = None,
+    ) -> None:  # fmt: skip
         self._step_ns = step_ns
         self.names = names
         self.now = 0
@@ -93,6 +95,7 @@ class Ether:
         self.sent_digest = blake2b(digest_size=16)
         self.heard_digest = blake2b(digest_size=16)
         self._groups_first = groups_first
+        self._present = np.ones(len(names), dtype=np.bool_) if present is None else present
         self._inboxes: list[list[Message]] = [[] for _ in names]
         self._touched: list[int] = []
         self._failures: dict[int, list[FailedSend]] = {}
@@ -176,6 +179,10 @@ class Ether:
             self._payloads.append(memoryview(payload if payload is not None else b""))
         return packet
 
+    def counts(self, sent: Transmissions) -> Ints:
+        """How many of some packets each node sent."""
+        return np.bincount(sent.rows["source"].astype(np.int64) - self._first_node, minlength=len(self.names))
+
     def collect(self) -> Transmissions:
         """All packets of this step."""
         rows, self._outbox = self._outbox, []
@@ -230,6 +237,8 @@ class Ether:
             if sent.destination < FIRST_GROUP:
                 self._under_way.pop(packet, None)
                 self.seen_delays_ns.append(now - sent.time)
+            if not self._present[row]:  # removed while it was under way
+                continue
             if self._recorder is not None:
                 self._deliveries.add((packet, row, sent.time, time, now, hops))
             if sent.payload is None:

@@ -15,6 +15,7 @@ class BackgroundTraffic:
 
     def __init__(self, world: World, ether: Ether) -> None:
         self._ether = ether
+        self._present = world.present
         self._flows = []
         for number, traffic in enumerate(world.scenario.traffic):
             settings: Stream = traffic.chosen
@@ -38,7 +39,8 @@ class BackgroundTraffic:
             self._next[index] = flow.next_time
         for time, index in sorted(packets):
             flow = self._flows[index]
-            self._ether.put(flow.row, flow.destination, None, flow.payload_bytes, time)
+            if self._present[flow.row]:
+                self._ether.put(flow.row, flow.destination, None, flow.payload_bytes, time)
 
 
 class _Flow:
@@ -47,7 +49,7 @@ class _Flow:
     def __init__(
         self, world: World, ether: Ether, settings: Stream, number: int, row: int, *, is_poisson: bool
     ) -> None:
-        self._rng = stream(world.seed, "traffic", number, world.stream_keys[row])
+        self._rng = stream(world.seed, "traffic", number, world.stream_key(row))
         self.row = row
         self.destination = _destination(world, ether, settings, row, self._rng)
         self.payload_bytes = settings.payload_bytes
@@ -77,7 +79,7 @@ class _Flow:
 
 
 def _senders(world: World, settings: Stream, number: int) -> list[int]:
-    nodes = len(world.names)
+    nodes = world.nodes
     if isinstance(settings.senders, (int, float)):
         count = settings.senders
         if isinstance(count, float):
@@ -94,7 +96,7 @@ def _senders(world: World, settings: Stream, number: int) -> list[int]:
             if group.name == name:
                 rows |= set(range(group.rows.start, group.rows.stop))
         if name in world.names:
-            rows.add(world.names.index(name))
+            rows.add(world.row_of(name))
     return sorted(rows)
 
 
@@ -103,5 +105,5 @@ def _destination(world: World, ether: Ether, settings: Stream, row: int, rng: np
         return BROADCAST
     if settings.to != "random":
         return ether.address_of(settings.to)
-    other = int(rng.integers(len(world.names) - 1))
+    other = int(rng.integers(world.nodes - 1))
     return ether.address_of(world.names[other + (other >= row)])

@@ -1,19 +1,70 @@
 """Compile the kernels before the first step, so that no step is a mysterious pause; cached, it takes no time."""
 
-from robonet.robots.engines.kinematics2d import Kinematics2D
-from robonet.robots.kinds import FOOT_BOT
-from robonet.robots.sensors.proximity import ProximityRing
-from robonet.robots.world import World
-from robonet.scenario.schema import Arena, Box, Obstacle, Robots, Scenario
+from pathlib import Path
+from typing import Any
+
+from robonet.errors import RobonetError
+from robonet.plugins import attributes_used
+from robonet.robots.devices import AT_ONCE
+from robonet.robots.physics import Physics
+from robonet.robots.placement import place_all
+from robonet.robots.world import Group, World
+from robonet.scenario.arena import Objects, Place, Uniform
+from robonet.scenario.schema import Robots, Scenario
+
+READINGS = ("distances_m", "brightness", "values", "touches", "charge", "heading_rad", "pose", "blobs")
+"""What devices are asked for."""
 
 
-def warm_up() -> None:
-    """Move and look around once in a world of its own."""
-    box = Obstacle(box=Box(center_m=(2.0, 2.0), size_m=(1.0, 1.0)))
-    team = Robots(name="robot", count=2)
-    scenario = Scenario(robonet=1, name="warm-up", duration_s=1.0, arena=Arena(obstacles=(box,)), robots=(team,))
-    world = World(scenario, {"foot-bot": FOOT_BOT})
-    world.xyz[1, 0] = 1.0
-    world.left_m_s[:] = 0.1
-    Kinematics2D(world).step()
-    assert ProximityRing(world, world.groups[0]).distances_m.shape == (2, 24)
+def warm_up(scenario: Scenario, base: Path) -> None:
+    """Move and look around once, in a small world of the same making and with the devices that controllers name."""
+    world = World(_small(scenario), base)
+    try:
+        place_all(world)
+        physics = Physics(world)
+    except RobonetError:  # the real world will say what is wrong, in its own words
+        return
+    world.look()
+    used = [_use(world, group, scenario, base) for group in world.groups if isinstance(group.settings, Robots)]
+    physics.step()
+    world.index += 1
+    physics.finish()
+    world.look()
+    for devices in used:
+        for device in devices:
+            _read(device)
+
+
+def _small(scenario: Scenario) -> Scenario:
+    """Two of everyone, anywhere, without minds."""
+
+    def two(group: Any) -> Any:
+        changes = {"count": 2, "reserve": 0, "place": Place(uniform=Uniform())}
+        if isinstance(group, Robots):
+            changes["controller"] = None
+        return group.model_copy(update=changes)
+
+    robots: tuple[Robots, ...] = tuple(two(group) for group in scenario.robots)
+    objects: tuple[Objects, ...] = tuple(two(things) for things in scenario.objects)
+    return scenario.model_copy(update={"robots": robots, "objects": objects, "traffic": (), "hooks": ()})
+
+
+def _use(world: World, group: Group, scenario: Scenario, base: Path) -> list[Any]:
+    """Make and touch what the real controller of a group will."""
+    reference = next(robots.controller for robots in scenario.robots if robots.name == group.name)
+    if reference is None:
+        return []
+    carried = world.devices[group.name]
+    named = attributes_used(reference, "controllers", base)
+    devices = [carried.get(name) for name in carried.names() if name in named or name in AT_ONCE]
+    for device in devices:
+        _read(device)
+        if hasattr(device, "set_speed"):
+            device.set_speed(0.01, 0.005)
+    return devices
+
+
+def _read(device: Any) -> None:
+    for name in READINGS:
+        if hasattr(device, name):
+            getattr(device, name)

@@ -4,10 +4,12 @@ from pathlib import Path
 
 from robonet.clock import ns_from_s
 from robonet.plugins import closest, problem_with, problem_with_params
+from robonet.scenario.arena import Objects
 from robonet.scenario.problems import Problem, Steps
-from robonet.scenario.schema import MotionFile, Place, Robots, Scenario, Station, Stream
+from robonet.scenario.schema import MotionFile, Robots, Scenario, Station, Stream
 from robonet.scenario.sections import Params
 from robonet.scenario.wifi_checks import problems_with_wifi
+from robonet.scenario.world_checks import problems_with_world
 
 RESERVED_NAMES = ("all", "random")
 DISK_ROUTINGS = ("shortest-path", "flooding")
@@ -20,6 +22,7 @@ def problems_in(scenario: Scenario, base: Path) -> list[Problem]:
     _check_names(scenario, found)
     _check_references(scenario, base, found)
     _check_places(scenario, found)
+    found += problems_with_world(scenario, base)
     _check_wifi(scenario, found)
     for index, traffic in enumerate(scenario.traffic):
         kind = "cbr" if traffic.cbr is not None else "poisson"
@@ -39,22 +42,23 @@ def _check_names(scenario: Scenario, found: list[Problem]) -> None:
     if not scenario.robots and not scenario.stations:
         found.append(Problem(("robots",), "there is nothing to simulate: give robots or stations", show_value=False))
     seen: dict[str, Steps] = {}
-    everyone: tuple[Robots | Station, ...] = (*scenario.robots, *scenario.stations)
-    for number, member in enumerate(everyone):
-        is_robots = number < len(scenario.robots)
-        index = number if is_robots else number - len(scenario.robots)
-        steps: Steps = ("robots" if is_robots else "stations", index, "name")
+    sections = (("robots", scenario.robots), ("stations", scenario.stations), ("objects", scenario.objects))
+    everyone: tuple[Robots | Station | Objects, ...] = (*scenario.robots, *scenario.stations, *scenario.objects)
+    places = [(name, index) for name, members in sections for index in range(len(members))]
+    for (section, index), member in zip(places, everyone, strict=True):
+        steps: Steps = (section, index, "name")
         if member.name in RESERVED_NAMES:
             found.append(Problem(steps, f"the word {member.name} is taken: choose another name"))
         if member.name in seen:
             found.append(Problem(steps, "the name is used twice"))
         seen[member.name] = steps
-    for group in scenario.robots:
+    groups: tuple[Robots | Objects, ...] = (*scenario.robots, *scenario.objects)
+    for group in groups:
         for other in everyone:
             rest = other.name[len(group.name) :]
             if other is group or not other.name.startswith(group.name) or not rest.isdigit():
                 continue
-            if group.count > 1 and str(int(rest)) == rest and int(rest) < group.count:
+            if group.members > 1 and str(int(rest)) == rest and int(rest) < group.members:
                 found.append(Problem(seen[other.name], f"the name is also that of a robot of group {group.name}"))
 
 
@@ -78,7 +82,6 @@ def _check_references(scenario: Scenario, base: Path, found: list[Problem]) -> N
         text = f"unknown routing '{routing}'{closest(routing, list(DISK_ROUTINGS))}; disk knows: {known}"
         found.append(Problem(("network", "disk", "routing"), text, show_value=False))
     for index, group in enumerate(scenario.robots):
-        check(group.kind, "robots", ("robots", index, "kind"))
         if group.controller is not None:
             check_user(group.controller, "controllers", ("robots", index, "controller"), "start", group.params)
             if group.motion is not None:
@@ -107,19 +110,6 @@ def _check_places(scenario: Scenario, found: list[Problem]) -> None:
 
     area = f"the arena, which spans [{low[0]:g}, {low[1]:g}] to [{high[0]:g}, {high[1]:g}]"
     for index, group in enumerate(scenario.robots):
-        place: Place = group.place
-        if place.at_m is not None:
-            if len(place.at_m) != group.count:
-                text = f"has {len(place.at_m)} points for {group.count} robots"
-                found.append(Problem(("robots", index, "place", "at_m"), text, show_value=False))
-            for number, point in enumerate(place.at_m):
-                if scenario.arena.walls and not inside(point):
-                    found.append(Problem(("robots", index, "place", "at_m", number), f"lies outside {area}"))
-        if place.uniform is not None and scenario.arena.walls:
-            center, size = place.uniform.center_m or scenario.arena.center_m, place.uniform.size_m or (0.0, 0.0)
-            corners = [(center[0] + sign * size[0] / 2, center[1] + sign * size[1] / 2) for sign in (-1, 1)]
-            if not all(inside(corner) for corner in corners):
-                found.append(Problem(("robots", index, "place", "uniform"), f"reaches outside {area}", "", False))
         motion = group.motion
         for kind, key in (("random_waypoint", "speed_m_s"), ("random_waypoint", "pause_s"), ("random_walk", "leg_s")):
             settings = getattr(motion, kind, None)
@@ -136,12 +126,14 @@ def _check_wifi(scenario: Scenario, found: list[Problem]) -> None:
     uses_wifi = scenario.network.model in ("wifi", "ns3")
     if not uses_wifi and not scenario.network.wifi.model_fields_set:
         return
-    names = [group.member(i) for group in scenario.robots for i in range(group.count)]
+    names = [group.member(i) for group in scenario.robots for i in range(group.members)]
     names += [station.name for station in scenario.stations]
     materials: list[tuple[Steps, str]] = []
     for index, obstacle in enumerate(scenario.arena.obstacles):
-        kind = "box" if obstacle.box is not None else "circle"
+        kind = next(name for name, shape in obstacle if shape is not None)
         materials.append((("arena", "obstacles", index, kind, "material"), obstacle.chosen.material))
+    if scenario.arena.bitmap is not None:
+        materials.append((("arena", "bitmap", "material"), scenario.arena.bitmap.material))
     payloads: list[tuple[Steps, int]] = []
     for index, traffic in enumerate(scenario.traffic):
         kind = "cbr" if traffic.cbr is not None else "poisson"
@@ -153,7 +145,7 @@ def _check_wifi(scenario: Scenario, found: list[Problem]) -> None:
 
 def _check_stream(stream: Stream, steps: Steps, scenario: Scenario, found: list[Problem]) -> None:
     names = [group.name for group in scenario.robots] + [station.name for station in scenario.stations]
-    members = {group.member(i) for group in scenario.robots for i in range(group.count)}
+    members = {group.member(i) for group in scenario.robots for i in range(group.members)}
 
     def check(name: str, key: str) -> None:
         if name not in names and name not in members:

@@ -10,10 +10,14 @@ import yaml
 from pydantic import ValidationError
 
 from robonet.errors import ScenarioError, UserError
+from robonet.scenario.arena import Place
 from robonet.scenario.checks import problems_in
 from robonet.scenario.complain import problems_of_types
+from robonet.scenario.engines import Region
+from robonet.scenario.kinds import Body
 from robonet.scenario.problems import Problem
-from robonet.scenario.schema import Scenario
+from robonet.scenario.schema import Motion, Scenario
+from robonet.scenario.sections import as_tuples
 
 Steps = tuple[str | int, ...]
 LARGEST_SCENARIO = 200_000
@@ -122,7 +126,7 @@ def load_recorded(path: Path) -> Scenario:
     """The scenario of a run that is over: the files that it names need not be there any more."""
     source = _Source(path)
     try:
-        return Scenario.model_validate(_tuples(source.read(path.read_text(encoding="utf-8"))))
+        return Scenario.model_validate(as_tuples(source.read(path.read_text(encoding="utf-8"))))
     except (OSError, UnicodeDecodeError, ValidationError) as error:
         raise UserError(f"cannot read the scenario of the run in {path}: {error}") from error
 
@@ -164,19 +168,12 @@ def _copied(data: Any) -> Any:
 
 def _validated(data: dict[str, Any], source: _Source) -> Scenario:
     try:
-        scenario = Scenario.model_validate(_tuples(data))
+        scenario = Scenario.model_validate(as_tuples(data))
     except ValidationError as error:
         raise ScenarioError(_message(problems_of_types(error), data, source)) from error
     if problems := problems_in(scenario, source.path.parent):
         raise ScenarioError(_message(problems, data, source))
     return scenario
-
-
-def _tuples(data: Any) -> Any:
-    """The same data with tuples for lists: what strict, frozen types take."""
-    if isinstance(data, dict):
-        return {key: _tuples(value) for key, value in data.items()}
-    return tuple(_tuples(item) for item in data) if isinstance(data, list) else data
 
 
 def _message(problems: list[Problem], data: Any, source: _Source) -> str:
@@ -241,7 +238,7 @@ def _merge(data: dict[str, Any], change: dict[str, Any], at: Steps, origin: Step
             source.moved((*origin, key), (*at, key))
 
 
-_ALTERNATIVES = [{"uniform", "grid", "at_m"}, {"random_waypoint", "random_walk", "path", "ns2", "csv"}]
+_ALTERNATIVES = [set(choice.model_fields) for choice in (Place, Motion, Body, Region)]
 
 
 def _names_alternative(old: dict[str, Any], new: dict[str, Any]) -> bool:

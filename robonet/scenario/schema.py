@@ -4,6 +4,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 
+from robonet.scenario.arena import Arena, Objects, Place, Uniform
+from robonet.scenario.devices import Devices
+from robonet.scenario.engines import EngineSection
+from robonet.scenario.kinds import Kind
 from robonet.scenario.ns2 import Ns2
 from robonet.scenario.ns3 import Ns3
 from robonet.scenario.sections import (
@@ -19,97 +23,7 @@ from robonet.scenario.sections import (
 )
 from robonet.scenario.wifi import Wifi
 
-# --- the arena -------------------------------------------------------------------------------------------
-
-
-class Box(Section):
-    """A solid rectangle."""
-
-    center_m: Point
-    """Where its centre is."""
-    size_m: tuple[Positive, Positive]
-    """Its extent along x and y before turning."""
-    angle_deg: float = 0.0
-    """How far it is turned, counter-clockwise."""
-    material: Name = "concrete"
-    """What it is made of (`network.wifi.materials`): it weakens signals that pass through."""
-
-
-class Circle(Section):
-    """A solid disk, such as a pillar."""
-
-    center_m: Point
-    """Where its centre is."""
-    radius_m: Positive
-    """Its radius."""
-    material: Name = "concrete"
-    """What it is made of (`network.wifi.materials`): it weakens signals that pass through."""
-
-
-class Obstacle(Choice):
-    """Something solid that does not move."""
-
-    box: Box | None = None
-    """A rectangle."""
-    circle: Circle | None = None
-    """A disk."""
-
-
-class Arena(Section):
-    """The rectangle in which everything happens; its centre is the origin unless told otherwise."""
-
-    size_m: tuple[Positive, Positive] = (10.0, 10.0)
-    """Extent along x and y."""
-    center_m: Point = (0.0, 0.0)
-    """Where the middle of the arena is; half the size puts the origin into its lower left corner."""
-    walls: bool = True
-    """Whether robots are kept inside."""
-    obstacles: tuple[Obstacle, ...] = ()
-    """Solid things that robots run into and that are announced to the network simulator."""
-
-    @property
-    def low_m(self) -> Point:
-        """The lower left corner."""
-        return self.center_m[0] - self.size_m[0] / 2, self.center_m[1] - self.size_m[1] / 2
-
-    @property
-    def high_m(self) -> Point:
-        """The upper right corner."""
-        return self.center_m[0] + self.size_m[0] / 2, self.center_m[1] + self.size_m[1] / 2
-
-
 # --- robots and stations ---------------------------------------------------------------------------------
-
-
-class Uniform(Section):
-    """Anywhere with equal probability, never overlapping."""
-
-    center_m: Point | None = None
-    """Centre of the area to place in; the arena's by default."""
-    size_m: tuple[Positive, Positive] | None = None
-    """Extent of the area to place in; the arena's by default."""
-    max_trials: Annotated[int, Field(ge=1)] = 1000
-    """How often to try for each robot before giving up."""
-
-
-class Rows(Section):
-    """Rows and columns around a point."""
-
-    center_m: Point = (0.0, 0.0)
-    """Middle of the grid."""
-    spacing_m: Positive = 1.0
-    """Distance between neighbours."""
-
-
-class Place(Choice):
-    """Where the robots of a group start."""
-
-    uniform: Uniform | None = None
-    """Scattered at random."""
-    grid: Rows | None = None
-    """In rows and columns."""
-    at_m: tuple[Point, ...] | None = None
-    """One point a robot."""
 
 
 class RandomWaypoint(Section):
@@ -177,8 +91,14 @@ class Robots(Section):
     """Name of the group; its robots are called name0, name1, ..., a single one just by the name."""
     kind: str = "foot-bot"
     """Which robot (`robonet list robots`)."""
-    count: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    count: Annotated[int, Field(ge=0, le=1_000_000)] = 1
     """How many."""
+    reserve: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    """How many more are kept aside, for hooks to add while the run goes on."""
+    devices: Devices = Devices()
+    """Changes to what they carry, e.g. `proximity: {noise: [{gaussian: {std: 0.01}}]}`."""
+    engine: Name | None = None
+    """Which of `engines` moves them at first; by default the one in whose region they start."""
     place: Place = Place(uniform=Uniform())
     """Where they start."""
     heading_deg: float | Literal["random"] = "random"
@@ -194,7 +114,12 @@ class Robots(Section):
 
     def member(self, index: int) -> str:
         """The name of one robot of the group."""
-        return self.name if self.count == 1 else f"{self.name}{index}"
+        return self.name if self.members == 1 else f"{self.name}{index}"
+
+    @property
+    def members(self) -> int:
+        """How many there are with the reserve."""
+        return self.count + self.reserve
 
 
 class Station(Section):
@@ -347,9 +272,17 @@ class Scenario(Section):
     step_s: Annotated[float, Field(ge=1e-6)] = 0.1
     """Length of one step of the robot simulator; the two simulators meet at its borders."""
     engine: str = "kinematics2d"
-    """Physics engine (`robonet list engines`)."""
+    """Physics engine (`robonet list engines`) of everything on the floor; what flies has `pointmass3d`."""
+    engines: tuple[EngineSection, ...] = ()
+    """Several engines, each with a region of its own; instead of `engine`."""
+    threads: Annotated[int, Field(ge=1, le=256)] = 1
+    """How many threads move robots and compute readings; results do not depend on it."""
     arena: Arena = Arena()
     """The world."""
+    objects: tuple[Objects, ...] = ()
+    """Things that can be moved."""
+    kinds: tuple[Kind, ...] = ()
+    """Robots of your own making."""
     robots: tuple[Robots, ...] = ()
     """Groups of robots."""
     stations: tuple[Station, ...] = ()

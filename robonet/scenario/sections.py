@@ -13,6 +13,13 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=64)]
 Params = dict[str, Any]
 
 
+def as_tuples(data: Any) -> Any:
+    """The same data with tuples for lists: what strict, frozen types take."""
+    if isinstance(data, dict):
+        return {key: as_tuples(value) for key, value in data.items()}
+    return tuple(as_tuples(item) for item in data) if isinstance(data, list) else data
+
+
 class Section(BaseModel):
     """A mapping in the file: frozen, no unknown keys, no silent conversion, no infinities."""
 
@@ -40,7 +47,7 @@ class Choice(Section):
     def __get_pydantic_json_schema__(cls, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """As the parser has it: one key, or one word."""
         made: dict[str, Any] = dict(handler.resolve_ref_schema(handler(core)))
-        words = [name for name in cls.model_fields if name != "at_m"]
+        words = [name for name in cls.model_fields if name not in ("at_m", "poses", "corners_m")]
         about: dict[str, Any] = {key: made.pop(key) for key in ("title", "description") if key in made}
         return {**about, "anyOf": [{**made, "minProperties": 1, "maxProperties": 1}, {"enum": words}]}
 

@@ -3,8 +3,12 @@
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
+from robonet.kernels import bare_kernel
 from robonet.robots.controllers import SwarmController
+from robonet.robots.sensors.range_finders import response
+from robonet.space import Floats
 
 
 class Diffusion(SwarmController):
@@ -19,17 +23,44 @@ class Diffusion(SwarmController):
     ) -> None:
         """Set the speed, the angle within which and the length up to which the vector does not matter."""
         self._speed_m_s = speed_m_s
-        self._alpha_rad = math.radians(alpha_deg)
+        self._narrow = math.cos(math.radians(alpha_deg))
         self._delta = delta
-        self._cos, self._sin = np.cos(self.proximity.angles_rad), np.sin(self.proximity.angles_rad)
+        angles = self.proximity.angles_rad
+        self._directions = np.stack((np.cos(angles), np.sin(angles)), axis=1)
+        self._left, self._right = np.zeros(len(self)), np.zeros(len(self))
 
     def step(self) -> None:
         """Look, then drive or turn."""
-        values = self.proximity.values
-        ahead, left = (values * self._cos).mean(axis=1), (values * self._sin).mean(axis=1)
-        angle = np.arctan2(left, ahead)
-        goes_straight = (np.abs(angle) <= self._alpha_rad) & (np.hypot(ahead, left) < self._delta)
-        speed = self._speed_m_s
-        left_wheel = np.where(goes_straight | (angle > 0.0), speed, 0.0)
-        right_wheel = np.where(goes_straight | (angle <= 0.0), speed, 0.0)
-        self.wheels.set_speed(left_wheel, right_wheel)
+        proximity = self.proximity
+        _decide(
+            proximity.distances_m, proximity.may_hit, proximity.range_m, proximity.is_linear, self._directions,
+            self._speed_m_s, self._narrow, self._delta, self._left, self._right,
+        )  # fmt: skip
+        self.wheels.set_speed(self._left, self._right)
+
+
+@bare_kernel
+def _decide(
+    distances: Floats, may_hit: NDArray[np.bool_], reach: float, linear: bool, directions: Floats,
+    speed: float, narrow: float, delta: float, left: Floats, right: Floats,
+) -> None:  # fmt: skip
+    rays = len(directions)
+    for i in range(len(left)):
+        left[i] = right[i] = speed
+        if not may_hit[i]:
+            continue
+        ahead, aside = 0.0, 0.0
+        for a in range(rays):
+            if distances[i, a] < reach:
+                value = response(distances[i, a], reach, linear)
+                ahead += value * directions[a, 0]
+                aside += value * directions[a, 1]
+        if ahead == 0.0 and aside == 0.0:
+            continue
+        ahead, aside = ahead / rays, aside / rays
+        length = math.sqrt(ahead * ahead + aside * aside)
+        if ahead < narrow * length or length >= delta:
+            if aside > 0.0:
+                right[i] = 0.0
+            else:
+                left[i] = 0.0
