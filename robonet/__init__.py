@@ -2,20 +2,22 @@
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 if TYPE_CHECKING:
     from robonet.embedded import World
+    from robonet.env import parallel_env
     from robonet.robots.controllers import Controller, SwarmController
     from robonet.robots.hooks import Hooks
 
-__all__ = ["Controller", "Hooks", "SwarmController", "World", "__version__"]
+__all__ = ["Controller", "Hooks", "SwarmController", "World", "__version__", "parallel_env"]
 
 _HOMES = {
     "Controller": "robonet.robots.controllers",
     "SwarmController": "robonet.robots.controllers",
     "Hooks": "robonet.robots.hooks",
     "World": "robonet.embedded",
+    "parallel_env": "robonet.env",
 }
 
 

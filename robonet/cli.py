@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from robonet import __version__
 from robonet.errors import EXIT_DONE, EXIT_INTERRUPTED, EXIT_USER, RobonetError, UserError
 from robonet.plugins import FAMILIES, closest
+from robonet.study_cli import add_study_commands, compare_study, is_study
 
 
 class _Parser(argparse.ArgumentParser):
@@ -63,12 +64,16 @@ def _parser() -> argparse.ArgumentParser:
     output.add_argument("--quiet", action="store_true", help="print nothing but errors")
     output.add_argument("--json", action="store_true", help="print the summary as one JSON object")
 
-    compare = command("compare", _compare, "run a scenario under several network models and tell how they differ")
+    compare = command(
+        "compare", _compare, "several network models on one scenario, or a finished study: how do they differ?"
+    )
     _scenario_options(compare)
-    compare.add_argument("--networks", required=True, metavar="A,B,...", help="models to compare, e.g. ideal,disk,wifi")
+    compare.add_argument("--networks", default="", metavar="A,B,...", help="models to compare, e.g. ideal,disk,wifi")
     compare.add_argument("--seeds", type=int, default=5, metavar="N", help="seeds of each, from --seed on (default: 5)")
     compare.add_argument("--out", type=Path, metavar="DIR", help="folder for the runs (default: runs/compare-NAME)")
     compare.add_argument("--json", action="store_true", help="print one JSON object")
+
+    add_study_commands(command)
 
     check = command("check", _check, "parse and explain a scenario; runs nothing, not even your code")
     _scenario_options(check, optional=True)
@@ -80,6 +85,10 @@ def _parser() -> argparse.ArgumentParser:
 
     new = command("new", _new, "write a commented scenario and a controller to start from")
     new.add_argument("folder", type=Path, metavar="DIR")
+
+    importing = command("import", _import, "turn a Stage world or an ARGoS experiment into a scenario")
+    importing.add_argument("file", type=Path, metavar="FILE", help="a .world or an .argos file")
+    importing.add_argument("--out", type=Path, metavar="scenario.yaml", help="default: standard output")
 
     robots = command("robots", _robots, "the robot simulator alone, joined to a network simulator by --link")
     _side_options(robots)
@@ -196,6 +205,8 @@ def _compare(options: argparse.Namespace) -> int:
     from robonet.console import comparison_progress, comparison_table
     from robonet.experiments.compare import compare
 
+    if is_study(options.scenario):
+        return compare_study(options.scenario, as_json=options.json)
     if options.network is not None:
         raise UserError("--network is for `robonet run`; here --networks names them all")
     if options.seeds < 1:
@@ -220,10 +231,28 @@ def _compare(options: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
+def _import(options: argparse.Namespace) -> int:
+    from robonet.imports import import_file
+
+    imported = import_file(options.file, options.out.parent if options.out is not None else None)
+    if options.out is None:
+        print(imported.text, end="")  # noqa: T201
+    else:
+        try:
+            options.out.write_text(imported.text, encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"cannot write {options.out}: {error.strerror}") from error
+        print(f"wrote {options.out}")  # noqa: T201
+    for one in imported.unmapped:
+        print(f"not taken over: {one}", file=sys.stderr)  # noqa: T201
+    return EXIT_DONE
+
+
 def _check(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from robonet.console import explanation
+    from robonet.robots.rehearsal import rehearse
     from robonet.scenario import Scenario, load_scenario
 
     if options.schema:
@@ -234,6 +263,7 @@ def _check(options: argparse.Namespace) -> int:
     loaded = _loaded(options)
     for variant in loaded.scenario.variants:
         load_scenario(options.scenario, variant=variant)
+    rehearse(loaded.scenario, loaded.base)
     console = Console()
     console.print(explanation(loaded))
     console.print(f"{options.scenario} is good to run", style="green", markup=False, highlight=False)

@@ -52,7 +52,7 @@ ENGINES = {
         f"{_ENGINES_HOME}.kinematics2d:Kinematics2D", "bodies go as fast as they are told and push each other apart"
     ),
     "dynamics2d": Plugin(
-        f"{_ENGINES_HOME}.dynamics2d:Dynamics2D", "masses, forces and friction in the plane: pushing, gripping (Chipmunk)"
+        f"{_ENGINES_HOME}.dynamics2d:Dynamics2D", "masses, forces and friction in the plane: pushing, gripping"
     ),
     "pointmass3d": Plugin(f"{_ENGINES_HOME}.pointmass3d:PointMass3D", "quadrotors as point masses in space"),
     "dynamics3d": Plugin(

@@ -25,10 +25,8 @@ def moving(motion, count=1, base=Path(), arena="{size_m: [100, 60]}", seed=1):
         f"robonet: 1\nname: t\nseed: {seed}\nduration_s: 100\narena: {arena}\n"
         f"robots: [{{name: a, count: {count}, motion: {motion}}}]\n"
     )
-    from robonet.robots.kinds import FOOT_BOT
-
     (base / "t.yaml").write_text(text)
-    world = World(parse_scenario(text, base / "t.yaml").scenario, {"foot-bot": FOOT_BOT})
+    world = World(parse_scenario(text, base / "t.yaml").scenario, base)
     place_all(world)
     return world, PrescribedMotion(world, base)
 

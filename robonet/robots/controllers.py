@@ -1,6 +1,7 @@
 """What robots think with: user classes that see a control interface and nothing else of the world."""
 
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,16 @@ class _Control:
     feedback: tuple[str, ...] = ()
     """What else the network is asked for: any of "neighbours", "queues"."""
 
-    rng: np.random.Generator
-    """Random numbers of its own: use these for repeatable runs."""
     _world: World
     _devices: GroupDevices
     _number: int | None = None
+
+    @cached_property
+    def rng(self) -> np.random.Generator:
+        """Random numbers of its own: use these for repeatable runs."""
+        group = self._devices.group
+        whose = group.name if self._number is None else f"{group.name}/{self._number}"
+        return stream(self._world.seed, "controller", whose)
 
     @property
     def now(self) -> int:
@@ -63,7 +69,7 @@ class _Control:
                 return device
             if (why := carried.missing(name)) is not None:
                 raise AttributeError(why)
-        known = [*_Control.__annotations__, *Controller.__annotations__, "radio", "time_s", "now", "step_s"]
+        known = [*_Control.__annotations__, *Controller.__annotations__, "rng", "radio", "time_s", "now", "step_s"]
         known += carried.names() if carried is not None else []
         raise AttributeError(f"'{type(self).__name__}' has no attribute '{name}'{closest(name, known)}")
 
@@ -190,7 +196,6 @@ class Minds:
         mind.name, mind.index = self._world.names[row], number
         if group.devices.radio is not None:
             mind.radio = Radio(self._ether, row, kind.feedback)
-        mind.rng = stream(self._world.seed, "controller", self._world.stream_key(row))
         mind.__init__()  # type: ignore[misc]  # the interface is there before the user's own __init__ runs
         return mind
 
@@ -202,6 +207,5 @@ class Minds:
         mind.names = self._world.names[group.rows]
         if group.devices.radio is not None:
             mind.radio = SwarmRadio(self._ether, group.rows, kind.feedback)
-        mind.rng = stream(self._world.seed, "controller", group.name)
         mind.__init__()  # type: ignore[misc]
         return mind

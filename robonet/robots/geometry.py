@@ -84,6 +84,20 @@ def ray_to_polygon(u: float, v: float, along_u: float, along_v: float, corners: 
 
 
 @bare_kernel
+def ray_to_sides(u: float, v: float, along_u: float, along_v: float, sides: Floats, first: int, last: int) -> float:
+    """The same for a polygon whose sides are known, without a branch that depends on where the ray goes."""
+    enter, leave, missed = 0.0, math.inf, False
+    for k in range(first, last):
+        gap = sides[k, 0] * u + sides[k, 1] * v - sides[k, 2]
+        speed = sides[k, 0] * along_u + sides[k, 1] * along_v
+        at = -gap / speed
+        enter = max(enter, at) if speed < 0.0 else enter
+        leave = min(leave, at) if speed > 0.0 else leave
+        missed = missed | ((speed == 0.0) & (gap > 0.0))
+    return math.inf if missed | (enter > leave) else enter
+
+
+@bare_kernel
 def ray_to_obstacle(x: float, y: float, ux: float, uy: float, k: int, obstacles: Obstacles) -> float:
     """How far along a ray an obstacle begins."""
     rows = obstacles.rows
@@ -108,9 +122,9 @@ def ray_to_body(x: float, y: float, ux: float, uy: float, j: int, bodies: Bodies
         return ray_to_disk(dx, dy, ux, uy, bodies.radius[j])
     cosine, sine = bodies.facing[j, 0], bodies.facing[j, 1]
     offsets = bodies.shapes.offsets
-    return ray_to_polygon(
+    return ray_to_sides(
         -dx * cosine - dy * sine, dx * sine - dy * cosine, ux * cosine + uy * sine, uy * cosine - ux * sine,
-        bodies.shapes.corners, offsets[shape], offsets[shape + 1],
+        bodies.shapes.sides, offsets[shape], offsets[shape + 1],
     )  # fmt: skip
 
 

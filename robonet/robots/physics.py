@@ -35,6 +35,12 @@ class Physics:
 
     def finish(self) -> None:
         """Everyone is where the next step begins: let media carry what was said."""
+        self.refuse_nowhere()
+        for carry in self._world.after_physics:
+            carry()
+
+    def refuse_nowhere(self) -> None:
+        """Whoever is at no place at all is named, before anybody is told."""
         world = self._world
         if not np.isfinite(world.xyz.sum()):
             row = int(np.flatnonzero(~np.isfinite(world.xyz).all(axis=1))[0])
@@ -42,5 +48,3 @@ class Physics:
                 f"'{world.names[row]}' is at {world.xyz[row].tolist()} m at simulated time {world.time_s:.3f} s: "
                 "an engine, a hook or a device put it there"
             )
-        for carry in world.after_physics:
-            carry()

@@ -3,7 +3,8 @@
 import math
 from array import array
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -96,8 +97,8 @@ class Ether:
         self.heard_digest = blake2b(digest_size=16)
         self._groups_first = groups_first
         self._present = np.ones(len(names), dtype=np.bool_) if present is None else present
-        self._inboxes: list[list[Message]] = [[] for _ in names]
-        self._touched: list[int] = []
+        self._inboxes: dict[int, list[Message]] = {}
+        """By row, in the order in which nodes were first reached."""
         self._failures: dict[int, list[FailedSend]] = {}
         self._neighbours: Neighbours | None = None
         self._queues: np.ndarray[Any, Any] | None = None
@@ -107,7 +108,7 @@ class Ether:
         self._payloads: list[memoryview] = []
         self._next_packet = 0
         self._directory = names
-        self._addresses: dict[str, int] = {}
+        self._group_names: list[str] = []
         self._recorder = recorder
         if recorder is not None:
             self._deliveries = recorder.table(
@@ -130,8 +131,7 @@ class Ether:
         self._needs_payloads = welcome.needs_payloads
         self._longest_life_ns = welcome.longest_life_ns + self._step_ns
         self._directory = [node.name for node in welcome.directory]
-        self._addresses = {group: FIRST_GROUP + i for i, group in enumerate(welcome.groups)}
-        self._addresses |= {name: number for number, name in enumerate(self._directory)}
+        self._group_names = welcome.groups
         self.offers = tuple(welcome.offers)
         if self._recorder is not None:
             self._sends = self._recorder.table(
@@ -147,6 +147,12 @@ class Ether:
                 {"source": self.names, "kind": KINDS, "destination": [*self._directory, *welcome.groups, "all"]},
             )
             self._groups = len(welcome.groups)
+
+    @cached_property
+    def _addresses(self) -> dict[str, int]:
+        """Numbers on the wire by name; made when somebody is first called by name."""
+        groups = {group: FIRST_GROUP + i for i, group in enumerate(self._group_names)}
+        return {**groups, **{name: number for number, name in enumerate(self._directory)}}
 
     def address_of(self, to: str | int, sender: int | None = None) -> int:
         """The number of a node or group on the wire, which must not be the sender itself."""
@@ -209,9 +215,7 @@ class Ether:
     def deliver(self, outcome: Outcome, now: int) -> None:
         """Put what arrived since the last border into the inboxes; what was not read before is gone."""
         self.now = now
-        for row in self._touched:
-            self._inboxes[row] = []
-        self._touched = []
+        self._inboxes = {}
         self._failures = {}
         self._neighbours, self._queues = outcome.neighbours, outcome.queues
         if len(outcome.arrivals):
@@ -243,10 +247,7 @@ class Ether:
                 self._deliveries.add((packet, row, sent.time, time, now, hops))
             if sent.payload is None:
                 continue
-            inbox = self._inboxes[row]
-            if not inbox:
-                self._touched.append(row)
-            inbox.append(
+            self._inboxes.setdefault(row, []).append(
                 Message(
                     self._directory[sent.source],
                     sent.payload,
@@ -270,11 +271,11 @@ class Ether:
 
     def inbox(self, row: int) -> list[Message]:
         """What a node heard."""
-        return self._inboxes[row]
+        return self._inboxes.get(row, [])
 
-    def touched(self) -> Sequence[int]:
+    def touched(self) -> Iterable[int]:
         """Nodes that heard something."""
-        return self._touched
+        return self._inboxes
 
     def failures(self, row: int) -> list[FailedSend]:
         """What a node sent in vain."""

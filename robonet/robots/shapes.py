@@ -20,6 +20,8 @@ class Shapes(NamedTuple):
 
     offsets: Ints
     corners: Floats
+    sides: Floats
+    """From each corner to the next: the normal outwards, as long as the side, and its product with the corner."""
 
 
 class Outline(NamedTuple):
@@ -71,7 +73,14 @@ class ShapeTable:
         """All polygons collected."""
         counts = [len(corners) for corners in self._known]
         flat = [corner for corners in self._known for corner in corners]
+        sides = [side for corners in self._known for side in _sides(corners)]
         return Shapes(
             np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
             np.array(flat, dtype=np.float64).reshape(-1, 2),
+            np.array(sides, dtype=np.float64).reshape(-1, 3),
         )
+
+
+def _sides(corners: tuple[Point, ...]) -> list[tuple[float, float, float]]:
+    around = zip(corners, corners[1:] + corners[:1], strict=True)
+    return [(by - ay, ax - bx, (by - ay) * ax + (ax - bx) * ay) for (ax, ay), (bx, by) in around]

@@ -115,6 +115,7 @@ class RobonetRobots:
         """Sense, control, send."""
         world = self.world
         self._hooks.call("before_step")
+        self._physics.refuse_nowhere()
         self._record_poses()
         world.look()
         self.minds.step()

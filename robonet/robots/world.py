@@ -272,6 +272,7 @@ class World:
             raise UserError(f"there is no group '{group}'{closest(group, [g.name for g in self.groups])}")
         for row in range(found.rows.start, found.rows.stop):
             if not self.present[row]:
+                self._refuse_nowhere(row, at_m, heading_rad)
                 self.present[row] = True
                 self.absent -= 1
                 self.body_m[row] = self._solid_m[row]
@@ -295,9 +296,12 @@ class World:
             raise UserError(f"'{name}' is not in the arena: add it first")
         self._put(row, at_m, float(self.heading[row]) if heading_rad is None else heading_rad)
 
-    def _put(self, row: int, at_m: tuple[float, float], heading_rad: float) -> None:
+    def _refuse_nowhere(self, row: int, at_m: tuple[float, float], heading_rad: float) -> None:
         if not (math.isfinite(at_m[0]) and math.isfinite(at_m[1]) and math.isfinite(heading_rad)):
             raise UserError(f"'{self.names[row]}' cannot be at {at_m} m, heading {heading_rad}")
+
+    def _put(self, row: int, at_m: tuple[float, float], heading_rad: float) -> None:
+        self._refuse_nowhere(row, at_m, heading_rad)
         self.xyz[row, :2] = at_m
         self.heading[row] = math.remainder(heading_rad, 2 * math.pi)
         self.edits += 1

@@ -33,8 +33,9 @@ class Omni:
         fits = (forward * forward + left * left <= (self.max_speed_m_s * ROUNDING) ** 2) & np.isfinite(turn)
         if not fits.all():
             wrong = int(np.flatnonzero(~fits)[0])
+            name = self._world.names[self._rows.start + wrong]
             raise ValueError(
-                f"speeds must be finite and up to {self.max_speed_m_s:g} m/s; robot {wrong} of the group "
+                f"speeds must be finite and up to {self.max_speed_m_s:g} m/s; '{name}' "
                 f"was told {forward[wrong]}, {left[wrong]} and to turn by {turn[wrong]} rad/s"
             )
         twist = self._world.intended[self._rows]

@@ -38,7 +38,10 @@ class QuadrotorPosition:
         fits = np.isfinite(wanted).all(axis=1)
         if not fits.all():
             wrong = int(np.flatnonzero(~fits)[0])
-            raise ValueError(f"targets must be finite; robot {wrong} of the group was told {wanted[wrong].tolist()}")
+            name = self._world.names[self._rows.start + wrong]
+            raise ValueError(
+                f"targets must be finite; '{name}' was told {wanted[wrong].tolist()}"
+            )
         rotors = self._world.rotors
         rotors.target[self._rows] = wanted
         rotors.mode[self._rows] = PLACE
@@ -86,9 +89,10 @@ class QuadrotorVelocity:
         fits = (squared <= (self.max_speed_m_s * ROUNDING) ** 2) & (np.abs(wanted[:, 3]) <= self.max_turn_rad_s)
         if not fits.all():
             wrong = int(np.flatnonzero(~fits)[0])
+            name = self._world.names[self._rows.start + wrong]
             raise ValueError(
                 f"velocities must be finite and up to {self.max_speed_m_s:g} m/s and {self.max_turn_rad_s:g} rad/s; "
-                f"robot {wrong} of the group was told {wanted[wrong].tolist()}"
+                f"'{name}' was told {wanted[wrong].tolist()}"
             )
         rotors = self._world.rotors
         rotors.target[self._rows] = wanted

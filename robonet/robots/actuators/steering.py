@@ -37,9 +37,10 @@ class Steering:
         fits = (np.abs(speed) <= self.max_speed_m_s) & np.isfinite(angle)
         if not fits.all():
             wrong = int(np.flatnonzero(~fits)[0])
+            name = self._world.names[self._rows.start + wrong]
             raise ValueError(
-                f"speeds must be finite and up to {self.max_speed_m_s:g} m/s, and angles finite; robot {wrong} of the "
-                f"group was told {speed[wrong]} m/s and {angle[wrong]} rad"
+                f"speeds must be finite and up to {self.max_speed_m_s:g} m/s, and angles finite; '{name}' was "
+                f"told {speed[wrong]} m/s and {angle[wrong]} rad"
             )
         twist = self._world.intended[self._rows]
         twist[:, 0] = speed

@@ -32,8 +32,9 @@ class Wheels:
             0, self._count, self._first, left, right, self.wheel_distance_m, self.max_speed_m_s, self._world.intended
         )
         if wrong >= 0:
+            name = self._world.names[self._first + wrong]
             raise ValueError(
-                f"wheel speeds must be finite and up to {self.max_speed_m_s:g} m/s; robot {wrong} of the group "
+                f"wheel speeds must be finite and up to {self.max_speed_m_s:g} m/s; '{name}' "
                 f"was told {left[wrong]} and {right[wrong]}"
             )
 

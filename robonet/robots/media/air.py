@@ -211,7 +211,7 @@ class Air:
 
 def inner_radii(world: World) -> Floats:
     """How far each body reaches in every direction."""
-    offsets, corners = world.shapes
+    offsets, corners = world.shapes.offsets, world.shapes.corners
     inner = world.body_m.copy()
     for shape in range(len(offsets) - 1):
         outline = corners[offsets[shape] : offsets[shape + 1]]

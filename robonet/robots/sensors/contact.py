@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from robonet.kernels import bare_kernel, rows_kernel
 from robonet.robots.arena import BOX, DISK, Obstacles
-from robonet.robots.geometry import Bodies, out_of_box, out_of_polygon
+from robonet.robots.geometry import Bodies, at_one_height, out_of_box, out_of_polygon
+from robonet.robots.nearby import Indices
 from robonet.robots.regions import planes_of
-from robonet.robots.sight import Scene, scene_of
 from robonet.robots.world import Group, World
 from robonet.scenario import devices
-from robonet.space import Floats, cell_of
+from robonet.space import Floats
 
 Bools = NDArray[np.bool_]
 
@@ -28,6 +28,7 @@ class Contact:
         self._world, self._rows = world, group.rows
         self._reach_m = settings.reach_m
         self._planes = planes_of(world, -1)
+        world.nearby.look_out(group.rows, settings.reach_m)
         self.angles_rad = np.arange(settings.sectors) * (2 * math.pi / settings.sectors)
         """The middle of each sector, counter-clockwise from straight ahead."""
         self._touches = np.zeros((len(group), settings.sectors), dtype=np.bool_)
@@ -42,13 +43,16 @@ class Contact:
         at = world.index, world.edits
         if self._computed != at:
             self._computed = at
-            scene = scene_of(world)
+            nearby = world.nearby
+            nearby.refresh()
             world.threads.over_rows(
                 len(self._touches),
                 lambda first, last: _feel(
-                    first, last, self._rows.start, self._reach_m, scene, self._planes, world.is_flat, self._touches
+                    first, last, self._rows.start, self._reach_m, nearby.bodies, world.obstacles,
+                    nearby.begin, nearby.end, nearby.near, nearby.thing_begin, nearby.thing_end, nearby.things,
+                    self._planes, world.is_flat, self._touches,
                 ),
-            )
+            )  # fmt: skip
         return self._shown
 
     @property
@@ -85,10 +89,10 @@ class OneContact:
 
 @rows_kernel
 def _feel(
-    first: int, last: int, offset: int, reach: float, scene: Scene, planes: Floats, flat: bool, touches: Bools
-) -> None:
-    bodies, cells, obstacles = scene.bodies, scene.cells, scene.obstacles
-    grid = cells.grid
+    first: int, last: int, offset: int, reach: float, bodies: Bodies, obstacles: Obstacles,
+    begin: Indices, end: Indices, near: Indices, thing_begin: Indices, thing_end: Indices, things: Indices,
+    planes: Floats, flat: bool, touches: Bools,
+) -> None:  # fmt: skip
     for number in range(first, last):
         i = offset + number
         for s in range(touches.shape[1]):
@@ -98,25 +102,13 @@ def _feel(
             continue
         x, y = bodies.xyz[i, 0], bodies.xyz[i, 1]
         _feel_planes(number, i, reach, bodies, planes, touches)
-        left, bottom = cell_of(x - wide, y - wide, grid)
-        right, top = cell_of(x + wide, y + wide, grid)
-        # Whoever lies in several cells is felt several times, which changes nothing.
-        for line in range(bottom, top + 1):
-            for column in range(left, right + 1):
-                cell = line * grid.columns + column
-                for e in range(cells.starts[cell], cells.starts[cell + 1]):
-                    j = cells.entries[e]
-                    dx, dy, near = bodies.xyz[j, 0] - x, bodies.xyz[j, 1] - y, wide + bodies.radius[j]
-                    if j != i and dx * dx + dy * dy < near * near and (flat or _are_level(i, j, bodies)):
-                        _feel_body(number, i, j, reach, bodies, touches)
-                for e in range(cells.fixed_starts[cell], cells.fixed_starts[cell + 1]):
-                    _feel_obstacle(number, i, cells.fixed[e], reach, bodies, obstacles, touches)
-
-
-@bare_kernel
-def _are_level(i: int, j: int, bodies: Bodies) -> bool:
-    low, high = bodies.xyz[i, 2], bodies.xyz[i, 2] + bodies.height[i]
-    return bool(bodies.xyz[j, 2] < high and bodies.xyz[j, 2] + bodies.height[j] > low)
+        for e in range(begin[i], end[i]):
+            j = near[e]
+            dx, dy, close = bodies.xyz[j, 0] - x, bodies.xyz[j, 1] - y, wide + bodies.radius[j]
+            if dx * dx + dy * dy < close * close and (flat or at_one_height(i, j, bodies)):
+                _feel_body(number, i, j, reach, bodies, touches)
+        for e in range(thing_begin[i], thing_end[i]):
+            _feel_obstacle(number, i, things[e], reach, bodies, obstacles, touches)
 
 
 @bare_kernel

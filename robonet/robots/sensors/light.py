@@ -58,7 +58,7 @@ class Light:
         world, scene = self._world, scene_of(self._world)
 
         def work(first: int, last: int) -> None:
-            lamps = Targets.room(len(self._lamps))
+            lamps = Targets.room(len(self._lamps), scene)
             lamps.x[:], lamps.y[:], lamps.z[:] = self._lamps[:, :3].T
             lamps.row[:], lamps.seen[:] = NOBODY, True
             _feel(

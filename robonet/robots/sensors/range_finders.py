@@ -53,6 +53,9 @@ class RangeFinder:
         self._shown = self._readings.view()
         self._shown.flags.writeable = False
         self._computed = -1, -1
+        self._listed, self._edits = -1, -1
+        self._felt: list[bool] = []
+        self._nothing = [range_m] * channels
 
     @property
     def distances_m(self) -> Floats:
@@ -78,6 +81,15 @@ class RangeFinder:
         assert self.distances_m is not None
         return self._fan.hits if self._noise is None else np.ones(len(self._readings), dtype=np.bool_)
 
+    def of(self, number: int) -> list[float]:
+        """The readings of one robot, as plain numbers; most robots have nothing near and share one list's contents."""
+        world = self._world
+        if self._listed != world.index or self._edits != world.edits:
+            self._felt = self.may_hit.tolist()
+            self._listed, self._edits = world.index, world.edits
+        readings: list[float] = self._shown[number].tolist() if self._felt[number] else self._nothing.copy()
+        return readings
+
     def one(self, number: int) -> "OneRangeFinder":
         """The readings of one robot."""
         return OneRangeFinder(self, number)
@@ -99,8 +111,7 @@ class OneRangeFinder:
     @property
     def distances_m(self) -> list[float]:
         """Distance from the body's edge along each ray; the range where nothing is near."""
-        readings: list[float] = self._all.distances_m[self._number].tolist()
-        return readings
+        return self._all.of(self._number)
 
 
 class Proximity(RangeFinder):
@@ -167,5 +178,4 @@ def ring(count: int, angles_deg: tuple[float, ...] | None) -> Floats:
     """Directions at equal angles, symmetric about straight ahead, or those given."""
     if angles_deg is not None:
         return np.radians(np.array(angles_deg, dtype=np.float64))
-    angles: Floats = (np.arange(count) + 0.5) * (2 * math.pi / count)
-    return angles
+    return np.array([(number + 0.5) * (2 * math.pi / count) for number in range(count)])
