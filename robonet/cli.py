@@ -72,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("--seeds", type=int, default=5, metavar="N", help="seeds of each, from --seed on (default: 5)")
     compare.add_argument("--out", type=Path, metavar="DIR", help="folder for the runs (default: runs/compare-NAME)")
     compare.add_argument("--json", action="store_true", help="print one JSON object")
+    compare.add_argument("--bootstrap", action="store_true", help="of a study: intervals by bootstrap, not Student's t")
 
     add_study_commands(command)
 
@@ -206,7 +207,7 @@ def _compare(options: argparse.Namespace) -> int:
     from robonet.experiments.compare import compare
 
     if is_study(options.scenario):
-        return compare_study(options.scenario, as_json=options.json)
+        return compare_study(options.scenario, as_json=options.json, bootstrap=options.bootstrap)
     if options.network is not None:
         raise UserError("--network is for `robonet run`; here --networks names them all")
     if options.seeds < 1:

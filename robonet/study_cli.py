@@ -33,6 +33,7 @@ def add_study_commands(command: Adds) -> None:
     report = command("report", _report, "one HTML page with the findings, tables and figures of a study")
     report.add_argument("folder", type=Path, metavar="DIR")
     report.add_argument("--out", type=Path, metavar="FILE", help="default: report.html in the study's folder")
+    report.add_argument("--bootstrap", action="store_true", help="intervals by bootstrap instead of Student's t")
 
     reproduce = command("reproduce", _reproduce, "run the studies of a paper again and set the results beside it")
     reproduce.add_argument("paper", metavar="PAPER", help="robonetsim")
@@ -49,14 +50,14 @@ def is_study(path: Path | None) -> bool:
     return path is not None and (path / STUDY).is_file()
 
 
-def compare_study(folder: Path, *, as_json: bool) -> int:
+def compare_study(folder: Path, *, as_json: bool, bootstrap: bool) -> int:
     """Tell how the values of a study's compared axis differ."""
     from rich.console import Console
 
     from robonet.experiments.findings import findings, findings_panel
     from robonet.experiments.results import read_results
 
-    found = findings(read_results(folder))
+    found = findings(read_results(folder), "bootstrap" if bootstrap else "t")
     if as_json:
         print(json.dumps(found.as_json()))  # noqa: T201
     else:
@@ -165,7 +166,8 @@ def _results(options: argparse.Namespace) -> int:
 def _report(options: argparse.Namespace) -> int:
     from robonet.experiments.report import write_report
 
-    print(f"wrote {write_report(options.folder, options.out)}")  # noqa: T201
+    method = "bootstrap" if options.bootstrap else "t"
+    print(f"wrote {write_report(options.folder, options.out, method)}")  # noqa: T201
     return EXIT_DONE
 
 

@@ -33,6 +33,12 @@ network:
 """
 
 
+def shipped_scenarios():
+    """The scenarios that come with robonet, studies of them aside."""
+    files = (path for path in ROOT.glob("scenarios/**/*.yaml") if path.read_text().find("\nrobonet: 1\n") >= 0)
+    return sorted(str(path.relative_to(ROOT)) for path in files)
+
+
 @pytest.fixture
 def small(tmp_path):
     """A scenario file of four simulated seconds."""

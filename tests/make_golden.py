@@ -6,7 +6,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
-from conftest import ROOT, run_json
+from conftest import ROOT, run_json, shipped_scenarios
 
 from robonet.record.tables import read_table
 
@@ -24,6 +24,5 @@ def golden(path):
 
 
 if __name__ == "__main__":
-    paths = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("scenarios/**/*.yaml"))
-    text = json.dumps({path: golden(path) for path in paths}, indent=2)
+    text = json.dumps({path: golden(path) for path in shipped_scenarios()}, indent=2)
     (ROOT / "tests" / "golden.json").write_text(text + "\n")

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from conftest import ROOT, SMALL, free_port, run_json
+from conftest import ROOT, SMALL, free_port, run_json, shipped_scenarios
 from make_golden import golden
 
 from robonet.plugins import NETWORKS
@@ -73,7 +73,7 @@ def test_the_tutorial_runs_under_every_network_model(network, tmp_path):
 GOLDEN = json.loads((ROOT / "tests" / "golden.json").read_text())
 
 
-@pytest.mark.parametrize("path", sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("scenarios/**/*.yaml")))
+@pytest.mark.parametrize("path", shipped_scenarios())
 def test_shipped_scenarios_run_and_do_not_change_unnoticed(path):
     """`python tests/make_golden.py` writes the file anew after a change that is meant.
 

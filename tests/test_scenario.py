@@ -6,7 +6,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
-from conftest import ROOT, SMALL, robonet
+from conftest import ROOT, SMALL, robonet, shipped_scenarios
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -183,7 +183,7 @@ def test_check_also_looks_at_the_variants(tmp_path):
 def test_the_json_schema_accepts_what_is_shipped_and_refuses_the_rest():
     schema = json.loads(robonet("check", "--schema").stdout)
     validator = jsonschema.Draft202012Validator(schema)
-    for path in ROOT.glob("scenarios/**/*.yaml"):
+    for path in map(ROOT.joinpath, shipped_scenarios()):
         validator.validate(yaml.safe_load(path.read_text()))
     assert schema["properties"]["duration_s"]["description"] == "Simulated time."
     assert not validator.is_valid({"robonet": 1, "name": "x", "duration_s": 1, "rbots": []})

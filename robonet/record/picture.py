@@ -163,7 +163,7 @@ class _Sheet:
             )
         parts.append(
             f'<text x="{WIDTH - MARGIN:.0f}" y="{base + 38:.0f}" text-anchor="end" font-size="9">'
-            "dots: last positions; grey: sent no unicast packets</text>"
+            "dots: last positions; grey: sent no unicast packets; diamonds: objects</text>"
         )
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH:.0f} {self.height:.0f}" '
