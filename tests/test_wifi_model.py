@@ -163,12 +163,12 @@ def ring(count, radius_m):
 
 def box(center_m, size_m, angle_deg=0.0, material="concrete"):
     given = {"center_m": center_m, "size_m": size_m, "angle_deg": angle_deg, "material": material}
-    return for_the_network(Obstacle.model_validate({"box": given}))
+    return for_the_network(Obstacle.model_validate({"box": given}))[0]
 
 
 def disk(center_m, radius_m, material="concrete"):
     given = {"center_m": center_m, "radius_m": radius_m, "material": material}
-    return for_the_network(Obstacle.model_validate({"circle": given}))
+    return for_the_network(Obstacle.model_validate({"circle": given}))[0]
 
 
 # --- the rules that all models share -----------------------------------------------------------------------

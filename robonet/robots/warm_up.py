@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from robonet.errors import RobonetError
-from robonet.plugins import attributes_used
+from robonet.plugins import ACTUATORS, SENSORS, attributes_used
 from robonet.robots.devices import AT_ONCE
 from robonet.robots.physics import Physics
 from robonet.robots.placement import place_all
@@ -19,6 +19,8 @@ READINGS = ("distances_m", "brightness", "values", "touches", "charge", "heading
 def warm_up(scenario: Scenario, base: Path) -> None:
     """Move and look around once, in a small world of the same making and with the devices that controllers name."""
     world = World(_small(scenario), base)
+    if any(":" in engine.engine for engine in world.engines):  # somebody's own, which may want more than two robots
+        return
     try:
         place_all(world)
         physics = Physics(world)
@@ -56,7 +58,8 @@ def _use(world: World, group: Group, scenario: Scenario, base: Path) -> list[Any
         return []
     carried = world.devices[group.name]
     named = attributes_used(reference, "controllers", base)
-    devices = [carried.get(name) for name in carried.names() if name in named or name in AT_ONCE]
+    built_in = [name for name in carried.names() if name in SENSORS or name in ACTUATORS]  # no code of the user's
+    devices = [carried.get(name) for name in built_in if name in named or name in AT_ONCE]
     for device in devices:
         _read(device)
         if hasattr(device, "set_speed"):

@@ -166,7 +166,7 @@ def _check_gates(
 ) -> None:
     flying = {other.name for other in engines if other.engine == "pointmass3d"}
     for number, side in enumerate(engine.sides):
-        if isinstance(side, Gate) and side.gate in flying and engine.engine != "pointmass3d":
+        if isinstance(side, Gate) and side.gate in flying and engine.engine not in ("pointmass3d", "dynamics3d"):
             text = f"'{side.gate}' is for what flies: nobody on the floor can go there"
             found.append(Problem((*steps, "sides", number, "gate"), text, show_value=False))
 
