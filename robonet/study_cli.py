@@ -166,8 +166,8 @@ def _results(options: argparse.Namespace) -> int:
 def _report(options: argparse.Namespace) -> int:
     from robonet.experiments.report import write_report
 
-    method = "bootstrap" if options.bootstrap else "t"
-    print(f"wrote {write_report(options.folder, options.out, method)}")  # noqa: T201
+    written = write_report(options.folder, options.out, "bootstrap" if options.bootstrap else "t")
+    print(f"wrote {written}")  # noqa: T201
     return EXIT_DONE
 
 

@@ -6,6 +6,8 @@ from threading import local
 
 LEAST_ROWS = 1000
 """Fewer rows a part than this are not worth the hand-over."""
+LEAST_LIGHT_ROWS = 10_000
+"""The same for work that takes some nanoseconds a row."""
 
 
 _here = local()
@@ -22,13 +24,13 @@ class Workers:
         self.threads = threads
         self._pool: ThreadPoolExecutor | None = None
 
-    def parts(self, rows: int) -> int:
+    def parts(self, rows: int, *, is_light: bool = False) -> int:
         """Into how many parts rows are cut."""
-        return max(1, min(self.threads, rows // LEAST_ROWS))
+        return max(1, min(self.threads, rows // (LEAST_LIGHT_ROWS if is_light else LEAST_ROWS)))
 
-    def over_rows(self, rows: int, work: Callable[[int, int], object]) -> None:
+    def over_rows(self, rows: int, work: Callable[[int, int], object], *, is_light: bool = False) -> None:
         """Call `work(first, last)` for parts that together are all rows, and wait for all of them."""
-        parts = self.parts(rows)
+        parts = self.parts(rows, is_light=is_light)
         if parts == 1 or getattr(_here, "is_worker", False):  # a worker that waits for workers could wait for itself
             work(0, rows)
             return

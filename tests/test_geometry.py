@@ -71,7 +71,9 @@ def bodies_of(parts):
         Shapes(
             np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
             np.array(flat, dtype=float).reshape(-1, 2),
-            np.array([side for *_, corners, _ in parts if corners is not None for side in sides_of(corners)]).reshape(-1, 3),
+            np.array([side for *_, corners, _ in parts if corners is not None for side in sides_of(corners)]).reshape(
+                -1, 3
+            ),
         ),
     )
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robonet.clock import s_from_ns
+from robonet.clock import ns_from_s, s_from_ns
 from robonet.link.messages import BROADCAST, FIRST_GROUP, REASONS, Welcome
 from robonet.link.simulators import Neighbours, Outcome, Records, Transmissions
 from robonet.plugins import closest
@@ -172,6 +172,15 @@ class Ether:
             raise ValueError(f"there is no node {to}; there are {len(self._directory)}")
         return to
 
+    def moment(self, after_s: float) -> int:
+        """A time within the step at hand."""
+        if after_s == 0.0:
+            return self.now
+        after = ns_from_s(after_s) if math.isfinite(after_s) else -1
+        if not 0 <= after < self._step_ns:
+            raise ValueError(f"after_s must lie within the step of {s_from_ns(self._step_ns):g} s, not {after_s}")
+        return self.now + after
+
     def put(self, row: int, destination: int, payload: bytes | None, size: int, time: int | None = None) -> int:
         """Hand a packet to the network with this step; its number."""
         packet, self._next_packet = self._next_packet, self._next_packet + 1
@@ -313,15 +322,18 @@ class Radio:
         self._row = row
         self._wants = wants
 
-    def send(self, to: str | int, payload: bytes) -> None:
-        """Send to one node by name or number, or to a group by name."""
-        payload = checked_payload(payload)
-        self._ether.put(self._row, self._ether.address_of(to, self._row), payload, len(payload))
+    def send(self, to: str | int, payload: bytes, after_s: float = 0.0) -> None:
+        """Send to one node by name or number, or to a group by name; now, or at a moment within this step."""
+        payload, time = checked_payload(payload), self._ether.moment(after_s)
+        self._ether.put(self._row, self._ether.address_of(to, self._row), payload, len(payload), time)
 
-    def broadcast(self, payload: bytes) -> None:
-        """Send to everyone in reach."""
-        payload = checked_payload(payload)
-        self._ether.put(self._row, BROADCAST, payload, len(payload))
+    def broadcast(self, payload: bytes, after_s: float = 0.0) -> None:
+        """Send to everyone in reach; now, or at a moment within this step.
+
+        Robots that all speak at the very border of a step talk over each other: a random `after_s` helps them.
+        """
+        payload, time = checked_payload(payload), self._ether.moment(after_s)
+        self._ether.put(self._row, BROADCAST, payload, len(payload), time)
 
     def receive(self) -> list[Message]:
         """What arrived since the last step, in the order of arrival."""
@@ -350,15 +362,15 @@ class SwarmRadio:
         self._rows = rows
         self._wants = wants
 
-    def send(self, robot: int, to: str | int, payload: bytes) -> None:
-        """Send from one robot of the group, by its index."""
-        payload, row = checked_payload(payload), self._row(robot)
-        self._ether.put(row, self._ether.address_of(to, row), payload, len(payload))
+    def send(self, robot: int, to: str | int, payload: bytes, after_s: float = 0.0) -> None:
+        """Send from one robot of the group, by its index; now, or at a moment within this step."""
+        payload, row, time = checked_payload(payload), self._row(robot), self._ether.moment(after_s)
+        self._ether.put(row, self._ether.address_of(to, row), payload, len(payload), time)
 
-    def broadcast(self, robot: int, payload: bytes) -> None:
-        """Broadcast from one robot of the group, by its index."""
-        payload = checked_payload(payload)
-        self._ether.put(self._row(robot), BROADCAST, payload, len(payload))
+    def broadcast(self, robot: int, payload: bytes, after_s: float = 0.0) -> None:
+        """Broadcast from one robot of the group, by its index; now, or at a moment within this step."""
+        payload, time = checked_payload(payload), self._ether.moment(after_s)
+        self._ether.put(self._row(robot), BROADCAST, payload, len(payload), time)
 
     def receive(self) -> list[Message]:
         """What the group's robots heard since the last step, robot by robot as they were first reached."""

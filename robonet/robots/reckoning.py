@@ -34,6 +34,7 @@ class Reckoning:
                 first, last, world.intended, world.heading, world.facing, world.step_s,
                 self.pose, self.travelled_m, self._frame,
             ),
+            is_light=True,
         )  # fmt: skip
 
 

@@ -39,9 +39,7 @@ class RobonetRobots:
         self._physics = Physics(self.world)
         groups_first = [group.rows.start for group in self.world.groups for _ in range(len(group))]
         nodes, names = self.world.nodes, self.world.names
-        self.ether = Ether(
-            names[:nodes], groups_first[:nodes], self.world.step_ns, recorder, self.world.present
-        )
+        self.ether = Ether(names[:nodes], groups_first[:nodes], self.world.step_ns, recorder, self.world.present)
         self.minds = Minds(self.world, self.ether, base)
         self._hooks = HookChain(self.world, base)
         self.motion_digest = blake2b(digest_size=16)

@@ -239,7 +239,9 @@ class World:
 
     def look(self) -> None:
         """A step begins: note where everyone faces, before anyone senses or moves."""
-        self.threads.over_rows(self.bodies, lambda first, last: face(first, last, self.heading, self.facing))
+        self.threads.over_rows(
+            self.bodies, lambda first, last: face(first, last, self.heading, self.facing), is_light=True
+        )
 
     # --- names -------------------------------------------------------------------------------------------
 

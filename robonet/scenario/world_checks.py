@@ -161,9 +161,7 @@ def _check_region(engine: EngineSection, steps: Steps, names: list[str], found: 
             found.append(Problem((*steps, "sides", number, "gate"), "a gate must lead to another engine"))
 
 
-def _check_gates(
-    engine: EngineSection, steps: Steps, engines: tuple[EngineSection, ...], found: list[Problem]
-) -> None:
+def _check_gates(engine: EngineSection, steps: Steps, engines: tuple[EngineSection, ...], found: list[Problem]) -> None:
     flying = {other.name for other in engines if other.engine == "pointmass3d"}
     for number, side in enumerate(engine.sides):
         if isinstance(side, Gate) and side.gate in flying and engine.engine not in ("pointmass3d", "dynamics3d"):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from robonet.kernels import bare_kernel
+from robonet.kernels import rows_kernel
 from robonet.robots.controllers import SwarmController
 from robonet.robots.sensors.range_finders import response
 from robonet.space import Floats
@@ -32,20 +32,25 @@ class Diffusion(SwarmController):
     def step(self) -> None:
         """Look, then drive or turn."""
         proximity = self.proximity
-        _decide(
-            proximity.distances_m, proximity.may_hit, proximity.range_m, proximity.is_linear, self._directions,
-            self._speed_m_s, self._narrow, self._delta, self._left, self._right,
+        distances_m, may_hit = proximity.distances_m, proximity.may_hit
+        self._world.threads.over_rows(
+            len(self),
+            lambda first, last: _decide(
+                first, last, distances_m, may_hit, proximity.range_m, proximity.is_linear, self._directions,
+                self._speed_m_s, self._narrow, self._delta, self._left, self._right,
+            ),
         )  # fmt: skip
         self.wheels.set_speed(self._left, self._right)
 
 
-@bare_kernel
+@rows_kernel
 def _decide(
-    distances: Floats, may_hit: NDArray[np.bool_], reach: float, linear: bool, directions: Floats,
+    first: int, last: int, distances: Floats, may_hit: NDArray[np.bool_], reach: float, linear: bool,
+    directions: Floats,
     speed: float, narrow: float, delta: float, left: Floats, right: Floats,
 ) -> None:  # fmt: skip
     rays = len(directions)
-    for i in range(len(left)):
+    for i in range(first, last):
         left[i] = right[i] = speed
         if not may_hit[i]:
             continue

@@ -39,9 +39,7 @@ class QuadrotorPosition:
         if not fits.all():
             wrong = int(np.flatnonzero(~fits)[0])
             name = self._world.names[self._rows.start + wrong]
-            raise ValueError(
-                f"targets must be finite; '{name}' was told {wanted[wrong].tolist()}"
-            )
+            raise ValueError(f"targets must be finite; '{name}' was told {wanted[wrong].tolist()}")
         rotors = self._world.rotors
         rotors.target[self._rows] = wanted
         rotors.mode[self._rows] = PLACE

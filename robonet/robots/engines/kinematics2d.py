@@ -81,7 +81,7 @@ class Kinematics2D:
                     self._state,
                 )  # fmt: skip
 
-            self._in_parts(drive)
+            self._in_parts(drive, is_light=True)
             self._in_parts(touch)
             _settle(
                 world.robots, number, world.owner, nearby.bodies, world.heading, world.obstacles, self._planes,
@@ -89,12 +89,12 @@ class Kinematics2D:
                 self._old, self._shift, self._state, self._active,
             )  # fmt: skip
 
-    def _in_parts(self, work: Any) -> None:
+    def _in_parts(self, work: Any, *, is_light: bool = False) -> None:
         """On all threads; several engines have one each, and do all of their work on it."""
         if len(self._world.engines) > 1:
             work(0, self._world.robots)
         else:
-            self._world.threads.over_rows(self._world.robots, work)
+            self._world.threads.over_rows(self._world.robots, work, is_light=is_light)
 
 
 @bare_kernel
@@ -241,27 +241,32 @@ def _settle(
                     shift_x += depth * ux
                     shift_y += depth * uy
             shift[i, 0], shift[i, 1] = shift_x, shift_y
-        for a in range(known):
+        kept = 0
+        for a in range(count):
             i = active[a]
-            xyz[i, 0] += shift[i, 0]
-            xyz[i, 1] += shift[i, 1]
-            for p in range(len(planes)):
-                beyond = beyond_plane(
-                    xyz[i, 0],
-                    xyz[i, 1],
-                    facing[i, 0],
-                    facing[i, 1],
-                    i,
-                    bodies,
-                    planes[p, 0],
-                    planes[p, 1],
-                    planes[p, 2],
-                )
-                if beyond > 0.0:
-                    worst = max(worst, beyond / radius[i])  # who is behind it may be in its way now
-                    xyz[i, 0] += beyond * planes[p, 0]
-                    xyz[i, 1] += beyond * planes[p, 1]
-        if worst < SLACK and known == count:
+            is_free = False
+            if a < known:
+                is_free = shift[i, 0] == 0.0 and shift[i, 1] == 0.0
+                xyz[i, 0] += shift[i, 0]
+                xyz[i, 1] += shift[i, 1]
+                for p in range(len(planes)):
+                    beyond = beyond_plane(
+                        xyz[i, 0], xyz[i, 1], facing[i, 0], facing[i, 1], i, bodies,
+                        planes[p, 0], planes[p, 1], planes[p, 2],
+                    )  # fmt: skip
+                    if beyond > 0.0:
+                        worst = max(worst, beyond / radius[i])  # who is behind it may be in its way now
+                        is_free = False
+                        xyz[i, 0] += beyond * planes[p, 0]
+                        xyz[i, 1] += beyond * planes[p, 1]
+            if is_free:  # whoever comes its way will find it again
+                state[i] = FREE
+            else:
+                active[kept] = i
+                kept += 1
+        is_over = worst < SLACK and known == count
+        count = kept
+        if is_over:
             return
     _send_back(
         robots, number, owner, bodies, heading, obstacles, planes, begin, end, near, thing_begin, thing_end, things,
