@@ -113,7 +113,8 @@ class RobonetRobots:
         """Sense, control, send."""
         world = self.world
         self._hooks.call("before_step")
-        self._physics.refuse_nowhere()
+        if world.scenario.hooks:  # which may put robots anywhere
+            self._physics.refuse_nowhere()
         self._record_poses()
         world.look()
         self.minds.step()

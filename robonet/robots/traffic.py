@@ -27,6 +27,8 @@ class BackgroundTraffic:
 
     def send(self, until: int) -> None:
         """Hand over what is due before `until`, in the order of time."""
+        if not self._flows:
+            return
         due = np.flatnonzero(self._next < until).tolist()
         if not due:
             return

@@ -26,8 +26,7 @@ class Wheels:
 
     def set_speed(self, left_m_s: Speed, right_m_s: Speed) -> None:
         """Set the speed of the left and the right wheels over the ground, as arrays or one for all."""
-        left = np.broadcast_to(np.asarray(left_m_s, dtype=np.float64), self._count)
-        right = np.broadcast_to(np.asarray(right_m_s, dtype=np.float64), self._count)
+        left, right = self._for_all(left_m_s), self._for_all(right_m_s)
         wrong = _set_wheels(
             0, self._count, self._first, left, right, self.wheel_distance_m, self.max_speed_m_s, self._world.intended
         )
@@ -37,6 +36,11 @@ class Wheels:
                 f"wheel speeds must be finite and up to {self.max_speed_m_s:g} m/s; '{name}' "
                 f"was told {left[wrong]} and {right[wrong]}"
             )
+
+    def _for_all(self, speed: Speed) -> Floats:
+        """A speed for each robot, without ado where it is one already."""
+        speeds = np.asarray(speed, dtype=np.float64)
+        return speeds if speeds.shape == (self._count,) else np.broadcast_to(speeds, self._count)
 
     def set_velocity(self, forward_m_s: Speed, turn_rad_s: Speed = 0.0) -> None:
         """Set the speed of the bodies and how fast they turn, counter-clockwise, as arrays or one for all."""
