@@ -33,11 +33,7 @@ def run_here(loaded: LoadedScenario, folder: RunFolder, started: float) -> dict[
         steps=robots.world.index,
         step_ns=robots.world.step_ns,
         seen_delays_ns=robots.ether.seen_delays_ns,
-        digests={
-            "motion": robots.motion_digest.hexdigest(),
-            "traffic": robots.ether.sent_digest.hexdigest(),
-            "arrivals": robots.ether.heard_digest.hexdigest(),
-        },
+        digests=robots.digests(),
         metrics=robots.metrics,
         wall_s=time.monotonic() - started,
         startup_s=began_at - started,

@@ -39,7 +39,6 @@ class _Nursery:
         self._line = line
         self._children: dict[int, str] = {}
         self._buffer = b""
-        self._warm: set[str] = set()
 
     def serve(self) -> None:
         reader, writer = os.pipe()

@@ -79,11 +79,7 @@ def _summary(
         steps=side.steps_done,
         step_ns=simulator.world.step_ns,
         seen_delays_ns=simulator.ether.seen_delays_ns,
-        digests={
-            "motion": simulator.motion_digest.hexdigest(),
-            "traffic": simulator.ether.sent_digest.hexdigest(),
-            "arrivals": simulator.ether.heard_digest.hexdigest(),
-        },
+        digests=simulator.digests(),
         metrics=simulator.metrics,
         wall_s=wall_s,
         startup_s=side.timing.began_at - started,

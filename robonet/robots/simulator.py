@@ -150,6 +150,14 @@ class RobonetRobots:
         if self._recorder is not None:
             self._recorder.flush()
 
+    def digests(self) -> dict[str, str]:
+        """What shows that two runs were the same, as far as robots know."""
+        return {
+            "motion": self.motion_digest.hexdigest(),
+            "traffic": self.ether.sent_digest.hexdigest(),
+            "arrivals": self.ether.heard_digest.hexdigest(),
+        }
+
     # --- what it keeps -----------------------------------------------------------------------------------
 
     def _record_poses(self, *, is_last: bool = False) -> None:
